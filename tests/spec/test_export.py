@@ -6,7 +6,7 @@ from copy import deepcopy
 from importlib.resources import files
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]  # its stubs are a package of their own
+import jsonschema
 import pytest
 
 from lawful.spec import load_schema, parse_table, shipped_names, shipped_table, to_json

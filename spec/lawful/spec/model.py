@@ -65,7 +65,7 @@ class Call(NamedTuple):
     Attributes:
         letter: The event with its payload.
         actor: Who fires it.
-        version: The version that the caller expects, counted in transitions; None if it doesn't say.
+        version: The version it expects, counted in transitions; None if it does not say.
         grant: The grant whose token the caller shows; None if it shows none.
     """
 
