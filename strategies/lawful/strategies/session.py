@@ -1,0 +1,567 @@
+"""An opened store and the table beside it: each step is done, seen, judged and logged.
+
+Where an implementation departs from the table, the table follows it: the next step is judged
+from what was observed, so that one fault does not hide the rest.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from lawful.spec.model import Answer, Call, Holding, Model, Reason, fire, heartbeat, reap, submitted
+from lawful.spec.oracle import Position
+from lawful.spec.table import CellKind, Letter
+from lawful.sut.contract import Reading
+
+from .clock import ManualClock
+from .driver import Driver, Fault
+from .seen import Aspect, How, Judge, Problem, Seen, View, counter, differences
+from .trace import ABSENT, TASK, Advance, Fire, Heartbeat, Put, Read, Reap, Reopen, Submit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from lawful.spec.oracle import Oracle
+    from lawful.spec.table import Params
+    from lawful.sut.contract import TaskId
+
+    from .adapter import Adapter
+    from .driver import Claim
+    from .trace import Op
+    from .watch import Watch
+
+__all__ = ["Hung", "Session", "Tracked", "relabelled"]
+
+_UNTAKEN: Final = object()
+"""A dump that was not taken, because nobody needed it."""
+
+
+@dataclass(slots=True)
+class Tracked:
+    """A task in a session.
+
+    Attributes:
+        label: Its name in the trace.
+        id: Its id in the system.
+        oracle: The table, with the parameters it was submitted with.
+        model: Where the table has it.
+        base: The version that it began with (0 if versions aren't shown).
+        tokens: The lease tokens it has shown, one for each grant.
+        view: What was last seen of it.
+        how: How it came to where it is.
+        ended: Nothing more can be judged: it can't be read, or is in no state of the table.
+        poisoned: Its next write has been made to fail.
+    """
+
+    label: str
+    id: TaskId
+    oracle: Oracle
+    model: Model
+    base: int
+    view: View
+    how: How = How.CLEAN
+    tokens: list[int] = field(default_factory=list)
+    ended: bool = False
+    poisoned: bool = False
+
+    def lost(self) -> bool:
+        """Say whether the table no longer has it where it would be by lawful steps alone."""
+        return self.ended or self.how is How.RESYNCHRONISED
+
+
+class Hung(Exception):
+    """A call did not return in time; the run ends here.
+
+    Attributes:
+        seen: The step, with its problem.
+        log: What was done to the task, the step included.
+    """
+
+    def __init__(self, seen: Seen, log: Sequence[Op]) -> None:
+        self.seen = seen
+        self.log = tuple(log)
+        super().__init__(seen.problems[-1].got)
+
+
+class Session:
+    """One store of an implementation, driven and judged.
+
+    Args:
+        adapter: The adapter.
+        folder: Where the store lives; made if it is not there, and removed at the end.
+        watch: What ends a call that hangs.
+        clock: The clock that the store reads; a new one by default.
+    """
+
+    def __init__(
+        self, adapter: Adapter, folder: Path, watch: Watch, clock: ManualClock | None = None
+    ) -> None:
+        self.adapter = adapter
+        self.table = adapter.table
+        self.clock = clock or ManualClock()
+        self.log: list[Op] = []
+        self.tasks: dict[str, Tracked] = {}
+        self._folder = folder
+        self._watch = watch
+        self._judge = Judge(adapter)
+        self._keeps_history = "history" in adapter.offered
+        self._dumps = "dump" in adapter.offered
+        self._shows_version = "version" in adapter.offered
+        self._shows_lease = "lease_owner" in adapter.offered
+        self._others: list[Driver] = []
+        folder.mkdir(parents=True, exist_ok=True)
+        self.driver = self._opened()
+
+    def _opened(self) -> Driver:
+        driver = Driver(self.adapter, self._watch)
+        try:
+            driver.open(self._folder, self.clock)
+        except Fault:
+            driver.abandon()
+            raise
+        return driver
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trail: TracebackType | None,
+    ) -> None:
+        failed = None
+        for driver in (*self._others, self.driver):
+            try:
+                driver.close()
+            except Fault as fault:
+                failed = failed or fault
+        shutil.rmtree(self._folder, ignore_errors=True)
+        if failed is not None and kind is None:
+            raise failed
+
+    def second(self) -> Driver:
+        """Open a second instance on the same store: another process's view."""
+        driver = self._opened()
+        self._others.append(driver)
+        return driver
+
+    # -- new tasks -----------------------------------------------------------------------------
+
+    def submit(self, params: Params, label: str = TASK, own: str | None = None) -> Tracked:
+        """Submit a task; a :class:`Fault` if it does not begin where the table says.
+
+        Args:
+            params: Values for the table's parameters; defaults for those left out.
+            label: Its name in the trace.
+            own: The id it should get, where the system lets one choose.
+        """
+        oracle = self.adapter.oracle(params)
+        other = {n: v for n, v in oracle.params.items() if v != self.table.defaults[n]}
+        self.log.append(Submit(tuple(other.items()), label))
+        task = self.driver.submit(oracle.params, own)
+        view = self._look(task)
+        state = view.reading.state
+        initial = self.table.initial
+        if state not in self.table.states:
+            allowed = ", ".join(self.table.states)
+            problem = f"gave the state {state!r}; allowed are {allowed}; map it in `states`"
+            raise Fault("read", problem)
+        if state != initial and state not in self._like(initial):
+            raise Fault("read", f"shows a new task as {state!r}; the table says {initial!r}")
+        return self._track(label, task, oracle, submitted(oracle), view, How.CLEAN)
+
+    def put(self, position: Position, actor: str, label: str = TASK) -> Tracked:
+        """Put a new task straight into a position, with the table's default parameters."""
+        oracle = self.adapter.oracle({})
+        counters = dict(zip(self.table.counters, position.counters, strict=True))
+        self.log.append(Put(position.state, tuple(counters.items()), actor, label))
+        task = self.driver.put(position.state, counters, actor)
+        view = self._look(task)
+        shown = view.reading.state
+        if shown != position.state and shown not in self._like(position.state):
+            raise Fault("put", f"the task is {shown!r}; {position.state!r} was asked for")
+        model = Model(position)
+        lease = self.table.lease
+        if lease and position.state in lease.held_in:
+            until = view.reading.lease_until
+            until = self.clock.now() + lease.seconds if until is None else until
+            model = Model(position, 0, 1, Holding(actor, 1, until))
+        tracked = self._track(label, task, oracle, model, view, How.PUT)
+        tracked.tokens += [view.reading.lease_token or 0] if model.holding else []
+        return tracked
+
+    def _track(
+        self, label: str, task: TaskId, oracle: Oracle, model: Model, view: View, how: How
+    ) -> Tracked:
+        base = (view.reading.version or 0) if self._shows_version else 0
+        tracked = Tracked(label, task, oracle, model, base, view, how)
+        self.tasks[label] = tracked
+        return tracked
+
+    def _like(self, state: str) -> frozenset[str]:
+        return self.adapter.indistinct.get(state, frozenset())
+
+    def _look(self, task: TaskId, *, dump: bool = False) -> View:
+        reading = self.driver.read(task)
+        history = self.driver.history(task) if self._keeps_history else None
+        stored = None
+        if self._dumps:
+            stored = self.driver.dump(task) if dump else _UNTAKEN
+        return View(reading, history, stored)
+
+    def _dumped(self, tracked: Tracked) -> View:
+        """Return what was last seen of a task, its dump included."""
+        if tracked.view.dump is _UNTAKEN:
+            tracked.view = tracked.view._replace(dump=self.driver.dump(tracked.id))
+        return tracked.view
+
+    # -- steps ---------------------------------------------------------------------------------
+
+    def fire(
+        self,
+        letter: Letter,
+        actor: str,
+        *,
+        version: int | None = None,
+        grant: int | None = None,
+        task: str = TASK,
+    ) -> Seen:
+        """Fire an event and judge what came of it.
+
+        Args:
+            letter: The event with its payload.
+            actor: Who fires it.
+            version: The version to expect, in transitions since the task began.
+            grant: Whose start's token to show, counted from 1.
+            task: The task's label.
+        """
+        tracked = self.tasks[task]
+        call = Call(letter, actor, version, grant)
+        answer = fire(tracked.oracle, tracked.model, call, self.clock.now())
+        expected = None if version is None else tracked.base + version
+        token = None if grant is None else tracked.tokens[grant - 1]
+        return self._step(
+            tracked,
+            Fire(letter, actor, version, grant, task),
+            letter,
+            actor,
+            answer,
+            lambda: self.driver.fire(tracked.id, letter, actor, expected, token),
+        )
+
+    def heartbeat(self, actor: str, *, grant: int | None = None, task: str = TASK) -> Seen:
+        """Send a heartbeat and judge what came of it. The table must have leases."""
+        lease = self.table.lease
+        if lease is None:
+            raise ValueError(f"{self.table.name} has no leases")
+        tracked = self.tasks[task]
+        call = Call(Letter("heartbeat"), actor, None, grant)
+        answer = heartbeat(lease, tracked.model, call, self.clock.now())
+        token = None if grant is None else tracked.tokens[grant - 1]
+        return self._step(
+            tracked,
+            Heartbeat(actor, grant, task),
+            None,
+            actor,
+            answer,
+            lambda: self.driver.heartbeat(tracked.id, actor, token),
+        )
+
+    def _step(
+        self,
+        tracked: Tracked,
+        op: Op,
+        letter: Letter | None,
+        actor: str,
+        answer: Answer,
+        call: Callable[[], Claim],
+    ) -> Seen:
+        self.log.append(op)
+        quiet = answer.kind is not CellKind.LEGAL
+        view = tracked.view
+        seen = Seen(op, tracked.label, letter, actor, tracked.model, answer, None, view, None)
+        seen.how = tracked.how
+        try:
+            if quiet:
+                seen.before = self._dumped(tracked)
+            seen.claim = call()
+        except Fault as fault:
+            self._failed(seen, fault)
+        self._after(tracked, seen, dump=quiet)
+        return seen
+
+    def _after(self, tracked: Tracked, seen: Seen, *, dump: bool) -> None:
+        """Look at a task after a step, judge the step, and follow the implementation."""
+        try:
+            seen.after = tracked.view = self._look(tracked.id, dump=dump)
+        except Fault as fault:
+            self._failed(seen, fault)
+            tracked.ended = True
+            return
+        granted = max(tracked.tokens, default=-1)
+        found = self._judge(seen, base=tracked.base, granted=granted)
+        seen.problems += found
+        state = seen.after.reading.state
+        if state not in self.table.states:
+            allowed = ", ".join(self.table.states)
+            unknown = Problem(Aspect.STATE, f"one of {allowed}", f"unknown state {state!r}")
+            others = (p for p in seen.problems if p.aspect is not Aspect.STATE)
+            seen.problems = (unknown, *others)
+            tracked.ended = True
+            return
+        token = seen.after.reading.lease_token
+        if seen.problems:
+            tracked.how = How.RESYNCHRONISED
+            self._follow(tracked, seen)
+        else:
+            tracked.model = seen.answer.after
+        while len(tracked.tokens) < tracked.model.grants:
+            tracked.tokens.append(granted + 1 if token is None else token)
+
+    def _failed(self, seen: Seen, fault: Fault) -> None:
+        """Add a fault to a step; a call that hangs ends everything.
+
+        Raises:
+            Hung: The call did not return in time.
+        """
+        seen.problems += (_error(seen.answer, fault),)
+        seen.trail = seen.trail or fault.trail
+        if fault.hung:
+            mine = (op for op in self.log if getattr(op, "task", seen.task) == seen.task)
+            raise Hung(seen, [op if seen.task == ABSENT else relabelled(op, TASK) for op in mine])
+
+    def _follow(self, tracked: Tracked, seen: Seen) -> None:
+        """Put the table where the implementation was observed to be."""
+        view = tracked.view
+        table, answer = self.table, seen.answer.after
+        read = view.reading
+        counters = tuple(
+            value if (shown := counter(read, name)) is None else shown
+            for name, value in zip(table.counters, answer.position.counters, strict=True)
+        )
+        version = answer.version
+        if self._shows_version and read.version is not None:
+            version = read.version - tracked.base
+        holding, grants = answer.holding, answer.grants
+        if self._shows_lease:
+            holding = None
+            if read.lease_owner is not None:
+                last = max(tracked.tokens, default=-1)
+                fresh = read.lease_token is not None and read.lease_token > last
+                grants = max(tracked.model.grants + fresh, 1)
+                until = self.clock.now() if read.lease_until is None else read.lease_until
+                holding = Holding(read.lease_owner, grants, until)
+            else:
+                grants = tracked.model.grants
+        elif table.lease and read.state not in table.lease.held_in:
+            holding = None
+        tracked.model = Model(Position(read.state, counters), version, grants, holding)
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock."""
+        self.log.append(Advance(seconds))
+        self.clock.advance(seconds)
+
+    def reap(self) -> list[Seen]:
+        """Run the reaper and judge what became of every task, in the order of submission."""
+        lease = self.table.lease
+        if lease is None:
+            raise ValueError(f"{self.table.name} has no leases")
+        self.log.append(Reap())
+        now = self.clock.now()
+        steps = []
+        for tracked in self._living():
+            answer = reap(tracked.oracle, lease, tracked.model, now)
+            if tracked.poisoned:
+                answer = Answer(CellKind.NOOP, None, tracked.model)
+            steps.append((tracked, self._watched(tracked, Reap(), lease.on_expiry, answer)))
+        try:
+            handled = self.driver.reap()
+        except Fault as fault:
+            for tracked, seen in steps:
+                self._failed(seen, fault)
+                self._after(tracked, seen, dump=True)
+            return [seen for _, seen in steps]
+        for tracked, seen in steps:
+            self._after(tracked, seen, dump=True)
+            named, want = tracked.id in handled, seen.answer.kind is CellKind.LEGAL
+            if named is not want:
+                says = {True: "the reaper names the task", False: "the reaper does not name it"}
+                seen.problems += (Problem(Aspect.CLAIM, says[want], says[named]),)
+        return [seen for _, seen in steps]
+
+    def reopen(self) -> list[Seen]:
+        """Close the store, open it again, and judge every task.
+
+        Nothing may change, but for a task whose lease has expired: opening may recover it.
+        """
+        self.log.append(Reopen())
+        steps = []
+        for tracked in self._living():
+            answer = Answer(CellKind.NOOP, None, tracked.model)
+            steps.append((tracked, self._watched(tracked, Reopen(), None, answer)))
+        self.driver.close()
+        self.driver = self._opened()
+        for tracked, seen in steps:
+            self._recovered(tracked, seen)
+            self._after(tracked, seen, dump=True)
+        return [seen for _, seen in steps]
+
+    def _recovered(self, tracked: Tracked, seen: Seen) -> None:
+        lease = self.table.lease
+        if lease is None:
+            return
+        answer = reap(tracked.oracle, lease, tracked.model, self.clock.now())
+        expired = answer.kind is CellKind.LEGAL
+        if expired and self.driver.read(tracked.id).state != tracked.model.position.state:
+            seen.answer, seen.letter = answer, lease.on_expiry
+
+    def _living(self) -> list[Tracked]:
+        return [tracked for tracked in self.tasks.values() if not tracked.ended]
+
+    def _watched(self, tracked: Tracked, op: Op, letter: Letter | None, answer: Answer) -> Seen:
+        """Begin a step that is not a call on this task."""
+        before = self._dumped(tracked)
+        seen = Seen(op, tracked.label, letter, None, tracked.model, answer, None, before, None)
+        seen.how = tracked.how
+        return seen
+
+    def poison(self, task: str = TASK) -> None:
+        """Make the next write to a task fail."""
+        tracked = self.tasks[task]
+        self.driver.poison(tracked.id)
+        tracked.poisoned = True
+        tracked.view = self._look(tracked.id)
+
+    def fire_absent(self, letter: Letter, actor: str, *, version: int | None = None) -> Seen:
+        """Fire an event on an id that was never given out, and judge what came of it."""
+        op = Fire(letter, actor, version, None, ABSENT)
+        absent = self.driver.absent()
+        return self._absent(
+            op, letter, actor, lambda: self.driver.fire(absent, letter, actor, version)
+        )
+
+    def read_absent(self) -> Seen:
+        """Read an id that was never given out, and judge what came of it."""
+        absent = self.driver.absent()
+        return self._absent(Read(ABSENT), None, "", lambda: self.driver.find(absent))
+
+    def heartbeat_absent(self, actor: str) -> Seen:
+        """Send a heartbeat for an id that was never given out, and judge what came of it."""
+        absent = self.driver.absent()
+        op = Heartbeat(actor, None, ABSENT)
+        return self._absent(op, None, actor, lambda: self.driver.heartbeat(absent, actor, None))
+
+    def remember(self, tracked: Tracked) -> None:
+        """Take a task's dump now, if it has not been, so that it can be compared later."""
+        self._dumped(tracked)
+
+    def untouched(self, tracked: Tracked) -> tuple[Problem, ...]:
+        """Look at a task again, and say whether it is as it was last seen."""
+        before = self._dumped(tracked)
+        tracked.view = self._look(tracked.id, dump=True)
+        if tracked.view == before:
+            return ()
+        changed = differences(before, tracked.view)
+        return (Problem(Aspect.NEIGHBOUR, f"task {tracked.label} stays as it was", changed),)
+
+    def neighbours(self, seen: Seen) -> None:
+        """Look at every other task after a step, and add what the step changed to its problems."""
+        for tracked in self._living():
+            if tracked.label != seen.task:
+                seen.problems += self.untouched(tracked)
+
+    def _absent(self, op: Op, letter: Letter | None, actor: str, call: Callable[[], Claim]) -> Seen:
+        self.log.append(op)
+        model = Model(Position("", ()))
+        answer = Answer(CellKind.REFUSED, Reason.UNKNOWN_TASK, model)
+        before = self._store()
+        seen = Seen(op, ABSENT, letter, actor, model, answer, None, before, None)
+        try:
+            seen.claim = call()
+            seen.after = self._store()
+        except Fault as fault:
+            self._failed(seen, fault)
+            return seen
+        seen.problems = self._judge(seen, base=0, granted=0)
+        return seen
+
+    def _store(self) -> View:
+        """Return the whole store as one view, for steps that belong to no task."""
+        return View(Reading(""), None, self.driver.dump() if self._dumps else None)
+
+    # -- replay --------------------------------------------------------------------------------
+
+    def perform(self, op: Op) -> list[Seen]:
+        """Do any step of a trace, and return what was judged."""
+        match op:
+            case Submit(params, task):
+                self.submit(dict(params), task)
+            case Put(state, counters, actor, task):
+                named: Mapping[str, int] = dict(counters)
+                values = tuple(named.get(name, 0) for name in self.table.counters)
+                self.put(Position(state, values), actor, task)
+            case Advance(seconds):
+                self.advance(seconds)
+            case Reap():
+                return self.reap()
+            case Reopen():
+                return self.reopen()
+            case Fire() | Heartbeat() | Read() if op.task == ABSENT:
+                return [self._perform_absent(op)]
+            case Fire() | Heartbeat() | Read() if not self.tasks[op.task].ended:
+                return [self._perform_known(op)]
+            case _:
+                pass
+        return []
+
+    def _perform_absent(self, op: Fire | Heartbeat | Read) -> Seen:
+        match op:
+            case Fire(letter, actor, version):
+                return self.fire_absent(letter, actor, version=version)
+            case Heartbeat(actor):
+                return self.heartbeat_absent(actor)
+            case Read():
+                return self.read_absent()
+
+    def _perform_known(self, op: Fire | Heartbeat | Read) -> Seen:
+        tracked = self.tasks[op.task]
+        match op:
+            case Fire(letter, actor, version, grant, task):
+                grant = self._shown(grant, task)
+                seen = self.fire(letter, actor, version=version, grant=grant, task=task)
+            case Heartbeat(actor, grant, task):
+                seen = self.heartbeat(actor, grant=self._shown(grant, task), task=task)
+            case Read():
+                self.log.append(op)
+                answer = Answer(CellKind.NOOP, None, tracked.model)
+                seen = self._watched(tracked, op, None, answer)
+                self._after(tracked, seen, dump=True)
+        self.neighbours(seen)
+        return seen
+
+    def _shown(self, grant: int | None, task: str) -> int | None:
+        """Return a grant whose token is known; a trace may name one that never came to be."""
+        return grant if grant is not None and 0 < grant <= len(self.tasks[task].tokens) else None
+
+
+def _error(answer: Answer, fault: Fault) -> Problem:
+    return Problem(Aspect.ERROR, _expected(answer), f"{fault.method} {fault.problem}")
+
+
+def _expected(answer: Answer) -> str:
+    if answer.kind is CellKind.LEGAL:
+        return f"accepted -> {answer.after.position.state}"
+    if answer.kind is CellKind.NOOP:
+        return "accepted, nothing written"
+    return f"refused ({answer.reason})"
+
+
+def relabelled(op: Op, label: str) -> Op:
+    """Return a step as it would be on a task of another label."""
+    return op if isinstance(op, Advance | Reap | Reopen) else replace(op, task=label)
