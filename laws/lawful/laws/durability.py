@@ -1,0 +1,127 @@
+"""The family ``durability``: what was accepted is there for the next process, and for another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lawful.strategies.seen import Aspect
+from lawful.strategies.trace import Reopen
+
+from .law import Blocked, Finding, ScenarioLaw, finding, with_leases
+from .stage import own_trace
+
+if TYPE_CHECKING:
+    from lawful.strategies.seen import Seen
+    from lawful.strategies.session import Session, Tracked
+    from lawful.sut.contract import Reading
+
+    from .law import Tally
+    from .stage import Stage
+
+__all__ = ["BOOT", "RESTART", "SECOND"]
+
+_ALL = frozenset(Aspect)
+
+
+def _kept(session: Session, seen: Seen, tally: Tally) -> None:
+    tally.trigger()
+    if problems := seen.wrong(_ALL):
+        note = "after a restart" if isinstance(seen.op, Reopen) else ""
+        tally.find(finding(seen, problems, own_trace(session, seen.task), note))
+
+
+def _restart(stage: Stage, tally: Tally) -> None:
+    """Restart with a task at every position, then go on with each."""
+    for oracle in stage.oracles():
+        for session, tasks in stage.populated(oracle, tally):
+            for seen in session.reopen():
+                _kept(session, seen, tally)
+            for tracked in tasks:
+                _onward(stage, session, tracked, tally)
+
+
+def _onward(stage: Stage, session: Session, tracked: Tracked, tally: Tally) -> None:
+    """Move a task on: what survived must be alive, not only legible."""
+    moves = stage.moves(tracked.oracle, tracked.model.position)
+    if not moves or tracked.lost():
+        return
+    try:
+        stage.go(session, tracked, moves[0])
+    except Blocked as blocked:
+        tally.stop(blocked)
+    else:
+        tally.control()
+
+
+def _boot(stage: Stage, tally: Tally) -> None:
+    """Restart where some leases have expired and others have not."""
+    lease = stage.table.lease
+    seconds = lease.seconds if lease else 0
+    for oracle in stage.oracles():
+        for session, tasks in stage.populated(oracle, tally, stage.held(oracle)):
+            session.advance(seconds - 10)
+            for tracked in tasks[::2]:
+                held = tracked.model.holding
+                if held and "heartbeat" in stage.adapter.offered:
+                    session.heartbeat(held.owner, task=tracked.label)
+            stage.later(session, oracle, tally)
+            session.advance(11)
+            for seen in session.reopen():
+                _kept(session, seen, tally)
+            for seen in session.reap():
+                tally.control(not seen.problems)
+
+
+def _second(stage: Stage, tally: Tally) -> None:
+    """Open a second instance beside the first: it sees the same, and changes nothing."""
+    for oracle in stage.oracles():
+        for session, tasks in stage.populated(oracle, tally):
+            for tracked in tasks:
+                session.remember(tracked)
+            other = session.second()
+            for tracked in tasks:
+                tally.trigger()
+                for problem in session.untouched(tracked):
+                    note = "a second instance was opened"
+                    own = own_trace(session, tracked.label)
+                    tally.find(Finding(problem.expected, f"{note}: {problem.got}", own))
+                _same(session, tally, tracked, other.read(tracked.id))
+            for tracked in tasks:
+                _onward(stage, session, tracked, tally)
+                if not tracked.lost():
+                    _same(session, tally, tracked, other.read(tracked.id))
+
+
+def _same(session: Session, tally: Tally, tracked: Tracked, theirs: Reading) -> None:
+    if theirs != (mine := tracked.view.reading):
+        own = own_trace(session, tracked.label)
+        expected = f"the second instance reads {tuple(mine)}"
+        tally.find(Finding(expected, f"{tuple(theirs)}", own))
+
+
+RESTART = ScenarioLaw(
+    id="durability/restart",
+    says="every task survives closing and opening: reading, lease, history and dump, and goes on",
+    why="A cancel kept in the process's memory is forgotten with it.",
+    needs=("restart",),
+    run=_restart,
+)
+
+BOOT = ScenarioLaw(
+    id="durability/boot",
+    says="opening the store recovers nothing whose lease has not expired",
+    why="A worker's restart that fails or requeues everything running takes live work from other "
+    "workers (AntaREST 832; persist-queue's auto_resume).",
+    needs=("restart", "lease_owner", "lease_until", "reap", "clock"),
+    applies=with_leases,
+    run=_boot,
+)
+
+SECOND = ScenarioLaw(
+    id="durability/second-connection",
+    says="a second instance on the same store reads the same, at once, and opening it changes "
+    "nothing",
+    why="Two workers are two processes: what one has been told, the other must see.",
+    needs=("second_connection",),
+    run=_second,
+)

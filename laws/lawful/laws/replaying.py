@@ -1,0 +1,67 @@
+"""A trace, done again: what the table says of each step, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lawful.strategies.driver import Fault
+from lawful.strategies.session import Hung, Session
+from lawful.strategies.watch import LIMIT, Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from lawful.strategies.adapter import Adapter
+    from lawful.strategies.seen import Seen
+    from lawful.strategies.trace import Op
+
+__all__ = ["Replayed", "replay"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One step of a replay.
+
+    Attributes:
+        op: The step.
+        seen: What was judged; empty for a step that is no call on a task.
+        fault: What stopped the replay here, if anything did.
+    """
+
+    op: Op
+    seen: tuple[Seen, ...] = ()
+    fault: str = ""
+
+    @property
+    def lawful(self) -> bool:
+        """Whether nothing was wrong with the step."""
+        return not self.fault and not any(seen.problems for seen in self.seen)
+
+
+def replay(
+    adapter: Adapter, ops: Sequence[Op], folder: Path, *, limit: float = LIMIT
+) -> list[Replayed]:
+    """Do a trace's steps on a fresh store and judge each.
+
+    Args:
+        adapter: The adapter, as the smoke test returned it.
+        ops: The steps.
+        folder: An empty folder for the store.
+        limit: How long one call may take, in seconds.
+
+    Returns:
+        The steps, up to one that could not be done.
+    """
+    watch = Watch(limit)
+    done: list[Replayed] = []
+    with watch.running(), Session(adapter, folder / "replay", watch) as session:
+        for op in ops:
+            try:
+                done.append(Replayed(op, tuple(session.perform(op))))
+            except Hung as hung:
+                return [*done, Replayed(op, (hung.seen,))]
+            except Fault as fault:
+                return [*done, Replayed(op, fault=str(fault))]
+    return done
