@@ -41,6 +41,31 @@ def test_the_step_that_is_wrong_is_the_one_that_is_named(tmp_path: Path) -> None
     assert (problem.aspect, problem.expected, problem.got) == ("state", "cancelling", "cancelled")
 
 
+def test_a_poisoned_task_stops_no_other_and_a_second_instance_sees_the_same(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "a:SUBMIT b:SUBMIT a:enqueue b:enqueue a:start@w1 b:start@w2 SECOND "
+        "a:POISON ADVANCE(31) REAP b:retry_due"
+    )
+    steps = replayed("reference", text, tmp_path)
+    assert all(step.lawful for step in steps)
+    opened, reaped = steps[6].seen, steps[9].seen
+    assert [seen.task for seen in opened] == ["a", "b"]
+    states = {seen.task: seen.after.reading.state for seen in reaped if seen.after}
+    assert states == {"a": "running", "b": "retry_wait"}
+
+
+def test_a_step_that_the_adapter_does_not_offer_is_named(tmp_path: Path) -> None:
+    for text, method in (
+        ("enqueue REAP", "reap"),
+        ("HEARTBEAT@w", "heartbeat"),
+        ("POISON", "poison"),
+    ):
+        steps = replayed("flags", text, tmp_path)
+        assert steps[-1].fault == f"{method}: the adapter does not offer it"
+
+
 def test_two_tasks_are_told_apart(tmp_path: Path) -> None:
     steps = replayed("reference", "a:SUBMIT b:SUBMIT(max_attempts=1) a:enqueue b:cancel", tmp_path)
     assert all(step.lawful for step in steps)

@@ -81,7 +81,7 @@ def test_litequeue_runs_what_is_done_again_and_finishes_what_never_was() -> None
     assert "state 'done' -> 'ready'" in again.got
     ghost = found["identity/unknown"]
     assert ghost.status is Status.FAIL
-    assert ghost.trace == "SUBMIT ?:done@client"
+    assert ghost.trace == "?:done@client"
     assert (ghost.expected, ghost.got) == ("refused (unknown_task)", "accepted")
 
 

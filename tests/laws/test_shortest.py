@@ -10,6 +10,7 @@ from lawful.laws import Status
 from lawful.laws.judgement import is_core
 from lawful.strategies import Session, describe, parse_trace
 from lawful.strategies.adapter import describe_class
+from lawful.strategies.performing import perform
 from lawful.strategies.seen import How
 from lawful.strategies.watch import Watch
 from miniatures import WRONG, checks, judged, shipped, workplace
@@ -58,9 +59,9 @@ def test_each_counterexample_of_the_flags_shows_its_fault_when_replayed() -> Non
             continue
         with workplace() as folder, Session(adapter, folder, Watch()) as session:
             *way, last = parse_trace(check.trace, adapter.table)
-            before = [seen for op in way for seen in session.perform(op)]
+            before = [seen for op in way for seen in perform(session, op)]
             assert not any(seen.problems for seen in before)
-            (seen,) = session.perform(last)
+            (seen,) = perform(session, last)
             assert seen.problems
 
 
@@ -94,7 +95,7 @@ def test_each_counterexample_of_the_flags_shows_its_fault_when_replayed() -> Non
         (
             "cancel-marks-a-neighbour",
             "identity/apart",
-            "t0:SUBMIT t5:SUBMIT t0:succeed@worker-1 t5:cancel@client",
+            "t11:SUBMIT t1111:SUBMIT t11:succeed@worker-1 t1111:cancel@client",
         ),
     ],
     ids=lambda value: value if "-" in value else "",

@@ -11,8 +11,8 @@ from lawful.spec import Letter, Position
 from lawful.strategies import Session, format_trace, parse_trace
 from lawful.strategies.adapter import describe, describe_class
 from lawful.strategies.driver import Fault
-from lawful.strategies.seen import Aspect, How
-from lawful.strategies.session import Hung
+from lawful.strategies.performing import perform
+from lawful.strategies.seen import Aspect, How, Hung
 from lawful.strategies.watch import Watch
 from lawful.sut import Reading
 from miniatures import (
@@ -381,7 +381,7 @@ def test_a_call_that_hangs_ends_the_session_with_the_steps_of_its_task(folder: P
 
 def replayed(folder: Path, text: str, adapter: type = Honest) -> list[Seen]:
     with session(folder, adapter) as opened:
-        return [seen for op in parse_trace(text, opened.table) for seen in opened.perform(op)]
+        return [seen for op in parse_trace(text, opened.table) for seen in perform(opened, op)]
 
 
 def test_every_kind_of_step_can_be_replayed(folder: Path) -> None:

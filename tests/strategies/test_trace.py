@@ -16,10 +16,12 @@ from lawful.strategies.trace import (
     Advance,
     Fire,
     Heartbeat,
+    Poison,
     Put,
     Read,
     Reap,
     Reopen,
+    Second,
     Submit,
 )
 
@@ -95,6 +97,7 @@ def test_what_is_written_is_read_back_as_it_was(table: Table) -> None:
         ),
         ((Submit(), Advance(31), Reap(), Reopen()), "SUBMIT ADVANCE(31) REAP REOPEN"),
         ((Submit(), Heartbeat("w", 2), Read()), "HEARTBEAT@w[token=2] READ"),
+        ((Submit(), Poison(), Second()), "POISON SECOND"),
         ((Put("running", (("attempts", 2),), "w"),), "PUT(running,attempts=2)@w"),
         ((Submit(), Fire(Letter("cancel"), "c", task=ABSENT)), "SUBMIT ?:cancel@c"),
         ((Submit(), Advance(2592001), Advance(0.25)), "SUBMIT ADVANCE(2592001) ADVANCE(0.25)"),
@@ -132,7 +135,7 @@ def test_a_submission_that_goes_without_saying_comes_before_its_first_use() -> N
     ("text", "token", "problem"),
     [
         ("jump", "jump", "no such event; there are enqueue, start, succeed, fail, cancel, "),
-        ("REPA", "REPA", "SUBMIT, PUT, HEARTBEAT, READ, ADVANCE, REAP, REOPEN"),
+        ("REPA", "REPA", "SUBMIT, PUT, HEARTBEAT, READ, POISON, ADVANCE, REAP, REOPEN, SECOND"),
         ("a b:c:d", "a", "no such event"),
         ("enqueue@", "enqueue@", "expected [task:]event[(payload)][@actor][[version=N,token=N]]"),
         ("enqueue()x", "enqueue()x", "expected [task:]event"),

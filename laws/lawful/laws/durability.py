@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lawful.strategies.seen import Aspect
-from lawful.strategies.trace import Reopen
+from lawful.strategies.trace import Reopen, Second
 
-from .law import Blocked, Finding, ScenarioLaw, finding, with_leases
+from .law import Blocked, ScenarioLaw, finding, with_leases
 from .stage import own_trace
 
 if TYPE_CHECKING:
     from lawful.strategies.seen import Seen
-    from lawful.strategies.session import Session, Tracked
-    from lawful.sut.contract import Reading
+    from lawful.strategies.session import Session
+    from lawful.strategies.tracked import Tracked
 
     from .law import Tally
     from .stage import Stage
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["BOOT", "RESTART", "SECOND"]
 
 _ALL = frozenset(Aspect)
+_NOTES = {Reopen: "after a restart", Second: "a second instance was opened"}
 
 
 def _kept(session: Session, seen: Seen, tally: Tally) -> None:
     tally.trigger()
     if problems := seen.wrong(_ALL):
-        note = "after a restart" if isinstance(seen.op, Reopen) else ""
-        tally.find(finding(seen, problems, own_trace(session, seen.task), note))
+        note = _NOTES.get(type(seen.op), "")
+        tally.find(finding(seen, problems, own_trace(session, seen.task), note), session.log)
 
 
 def _restart(stage: Stage, tally: Tally) -> None:
@@ -40,17 +41,18 @@ def _restart(stage: Stage, tally: Tally) -> None:
                 _onward(stage, session, tracked, tally)
 
 
-def _onward(stage: Stage, session: Session, tracked: Tracked, tally: Tally) -> None:
-    """Move a task on: what survived must be alive, not only legible."""
+def _onward(stage: Stage, session: Session, tracked: Tracked, tally: Tally) -> Seen | None:
+    """Move a task on, if it can: what survived must be alive, not only legible."""
     moves = stage.moves(tracked.oracle, tracked.model.position)
     if not moves or tracked.lost():
-        return
+        return None
     try:
-        stage.go(session, tracked, moves[0])
+        seen = stage.go(session, tracked, moves[0])
     except Blocked as blocked:
         tally.stop(blocked)
-    else:
-        tally.control()
+        return None
+    tally.control()
+    return seen
 
 
 def _boot(stage: Stage, tally: Tally) -> None:
@@ -76,27 +78,13 @@ def _second(stage: Stage, tally: Tally) -> None:
     """Open a second instance beside the first: it sees the same, and changes nothing."""
     for oracle in stage.oracles():
         for session, tasks in stage.populated(oracle, tally):
+            for seen in session.second():
+                _kept(session, seen, tally)
             for tracked in tasks:
-                session.remember(tracked)
-            other = session.second()
-            for tracked in tasks:
-                tally.trigger()
-                for problem in session.untouched(tracked):
-                    note = "a second instance was opened"
-                    own = own_trace(session, tracked.label)
-                    tally.find(Finding(problem.expected, f"{note}: {problem.got}", own))
-                _same(session, tally, tracked, other.read(tracked.id))
-            for tracked in tasks:
-                _onward(stage, session, tracked, tally)
-                if not tracked.lost():
-                    _same(session, tally, tracked, other.read(tracked.id))
-
-
-def _same(session: Session, tally: Tally, tracked: Tracked, theirs: Reading) -> None:
-    if theirs != (mine := tracked.view.reading):
-        own = own_trace(session, tracked.label)
-        expected = f"the second instance reads {tuple(mine)}"
-        tally.find(Finding(expected, f"{tuple(theirs)}", own))
+                moved = _onward(stage, session, tracked, tally)
+                if moved is not None:
+                    session.elsewhere(moved)
+                    _kept(session, moved, tally)
 
 
 RESTART = ScenarioLaw(

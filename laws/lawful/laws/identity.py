@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from lawful.spec.oracle import Oracle
     from lawful.spec.table import Letter
     from lawful.spec.words import Word
-    from lawful.strategies.session import Session, Tracked
+    from lawful.strategies.session import Session
     from lawful.strategies.trace import Op
+    from lawful.strategies.tracked import Tracked
 
     from .law import Tally
     from .stage import Stage
@@ -86,7 +87,7 @@ def _apart(stage: Stage, tally: Tally) -> None:
         going: list[tuple[Tracked, list[Letter]]] = []
         for number, own in enumerate(own_ids()):
             oracle = oracles[number % len(oracles)]
-            tracked = session.submit(oracle.params, f"{TASK}{number}", own)
+            tracked = session.submit(oracle.params, own, own)
             word = list(_history(oracle, number // len(oracles)))
             going.append((tracked, word))
             _taken(stage, session, tally, tracked, word)

@@ -90,6 +90,8 @@ class Finding:
         how: How the task came to the broken step.
         error: Whether the implementation raised, hung, or gave what is not allowed.
         trail: The implementation's own traceback, if it raised.
+        whole: Everything that was done to the store until then, should the trace alone not show
+            it; the trace itself, if empty.
     """
 
     expected: str
@@ -98,6 +100,7 @@ class Finding:
     how: How = How.CLEAN
     error: bool = False
     trail: str = ""
+    whole: tuple[Op, ...] = ()
 
     @property
     def rank(self) -> tuple[int, int, int, str]:
@@ -154,23 +157,30 @@ class Tally:
         """Count the positive control."""
         self.controls += times
 
-    def find(self, found: Finding) -> None:
-        """Add a finding; the one with the shortest trace is kept."""
+    def find(self, found: Finding, log: Sequence[Op] = ()) -> None:
+        """Add a finding; the one with the shortest trace is kept.
+
+        Args:
+            found: The finding.
+            log: Everything that was done to the store until then.
+        """
         self.findings += 1
         if self.best is None or found.rank < self.best.rank:
-            self.best = found
+            self.best = replace(found, whole=tuple(log)) if log else found
 
     def step(self, walk: Walk, length: int, problems: Sequence[Problem]) -> None:
         """Add a finding for the problems of a walk's step (counted from 1)."""
         seen = walk.steps[length - 1]
         if self._counts(seen.how, length):
-            self.best = finding(seen, problems, walk.trace(length))
+            found = finding(seen, problems, walk.trace(length))
+            self.best = replace(found, whole=walk.whole(length))
 
     def told(self, walk: Walk, length: int, expected: str, got: str) -> None:
         """Add a finding in words for a walk's step (counted from 1)."""
         how = walk.steps[length - 1].how
         if self._counts(how, length):
-            self.best = Finding(expected, got, walk.trace(length), how)
+            trace, whole = walk.trace(length), walk.whole(length)
+            self.best = Finding(expected, got, trace, how, whole=whole)
 
     def _counts(self, how: How, length: int) -> bool:
         """Count a finding, and say whether its trace is better than the best so far.

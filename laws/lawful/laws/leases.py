@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from lawful.spec.table import Lease, Letter, Table
     from lawful.spec.words import Word
     from lawful.strategies.seen import Seen
-    from lawful.strategies.session import Session, Tracked
+    from lawful.strategies.session import Session
+    from lawful.strategies.tracked import Tracked
     from lawful.strategies.walk import Walk
 
     from .law import Tally
@@ -216,7 +217,7 @@ def _beats_expired(stage: Stage, tally: Tally) -> None:
 def _judged(tally: Tally, session: Session, seen: Seen) -> None:
     tally.trigger()
     if problems := seen.wrong(_ALL):
-        tally.find(finding(seen, problems, own_trace(session, seen.task)))
+        tally.find(finding(seen, problems, own_trace(session, seen.task)), session.log)
 
 
 def _expiry(stage: Stage, tally: Tally) -> None:
@@ -246,11 +247,12 @@ def _reaper(stage: Stage, tally: Tally) -> None:
                 tally.trigger(expired)
                 tally.control(not expired and seen.model.holding is not None)
                 if problems := seen.wrong(_ALL):
-                    tally.find(finding(seen, problems, own_trace(session, seen.task)))
+                    tally.find(finding(seen, problems, own_trace(session, seen.task)), session.log)
             for seen in session.reap():
                 if (problems := seen.wrong(_ALL)) and not steps[0].problems:
                     note = "the second time"
-                    tally.find(finding(seen, problems, own_trace(session, seen.task), note))
+                    own = own_trace(session, seen.task)
+                    tally.find(finding(seen, problems, own, note), session.log)
 
 
 def _poison(stage: Stage, tally: Tally) -> None:

@@ -16,7 +16,8 @@ from .stage import probe
 if TYPE_CHECKING:
     from lawful.spec.oracle import Oracle
     from lawful.strategies.seen import Seen
-    from lawful.strategies.session import Session, Tracked
+    from lawful.strategies.session import Session
+    from lawful.strategies.tracked import Tracked
 
     from .law import Tally
     from .stage import Stage

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lawful.strategies.driver import Fault
-from lawful.strategies.session import Hung, Session
+from lawful.strategies.performing import perform
+from lawful.strategies.seen import Hung
+from lawful.strategies.session import Session
 from lawful.strategies.watch import LIMIT, Watch
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def replay(
     with watch.running(), Session(adapter, folder / "replay", watch) as session:
         for op in ops:
             try:
-                done.append(Replayed(op, tuple(session.perform(op))))
+                done.append(Replayed(op, tuple(perform(session, op))))
             except Hung as hung:
                 return [*done, Replayed(op, (hung.seen,))]
             except Fault as fault:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from lawful.spec.words import cells, deep, packed, shortest_paths
 from lawful.strategies.driver import Fault
-from lawful.strategies.session import Hung
+from lawful.strategies.seen import Hung
 from lawful.strategies.trace import TASK
 from lawful.strategies.walk import Cast, walk
 from lawful.strategies.watch import LIMIT, Watch

@@ -6,12 +6,13 @@ word or many tasks show) lose every step that is not needed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lawful.strategies.driver import Fault
-from lawful.strategies.seen import CELL_ASPECTS, Aspect, How
-from lawful.strategies.session import Hung
-from lawful.strategies.trace import Put, Submit
+from lawful.strategies.performing import perform
+from lawful.strategies.seen import CELL_ASPECTS, How, Hung
+from lawful.strategies.trace import TASK, Put, Submit
 from lawful.strategies.walk import Walk
 
 from .cells import cell_id
@@ -21,32 +22,33 @@ from .verdict import cell_problems
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from lawful.spec.oracle import Oracle
     from lawful.strategies.seen import Seen
     from lawful.strategies.trace import Op
 
     from .law import Finding, Law
     from .stage import Stage
 
-__all__ = ["TRIES", "shortened_cell", "shortened_law", "shrink"]
+__all__ = ["BUDGET", "shortened_cell", "shortened_law", "shrink"]
 
-TRIES: Final = 600
-"""How many shorter traces are tried at most."""
+BUDGET: Final = 20_000
+"""How many steps the shorter traces that are tried may take in all."""
 
 
 def shrink(
-    ops: Sequence[Op], shows: Callable[[tuple[Op, ...]], bool], *, tries: int = TRIES
+    ops: Sequence[Op], shows: Callable[[tuple[Op, ...]], bool], *, budget: int = BUDGET
 ) -> tuple[Op, ...]:
     """Return a shorter trace that still shows it; ``ops`` itself if nothing shorter does.
 
     Args:
         ops: The trace; its last step is the broken one and stays.
         shows: Does a trace and says whether it still shows the same finding.
-        tries: How many traces may be tried.
+        budget: How many steps the traces that are tried may take in all.
 
     Returns:
-        A trace from which no single step can be left out, unless ``tries`` ran out.
+        A trace from which no single step can be left out, unless ``budget`` ran out.
     """
-    best, left = tuple(ops), tries
+    best, left = tuple(ops), budget
     if not shows(best):
         return best
     size = max(len(best) // 2, 1)
@@ -55,7 +57,7 @@ def shrink(
         index = len(best) - 1 - size
         while index >= 0 and left > 0:
             rest = _without(best, index, size)
-            left -= 1
+            left -= len(rest)
             if rest and rest[-1] == best[-1] and shows(rest):
                 best, shorter = rest, True
             index = min(index, len(best) - size) - (size if size > 2 else 1)
@@ -75,14 +77,11 @@ def shortened_cell(stage: Stage, name: str, found: Finding) -> Finding:
     """Return a cell's finding with the shortest trace that breaks the same cell."""
 
     def shown(ops: tuple[Op, ...]) -> Finding | None:
-        steps = _done(stage, ops)
-        if not steps or any(seen.problems for seen in steps[:-1]):
+        last, ops = _broken(stage, ops)
+        problems = last.wrong(CELL_ASPECTS) if last else ()
+        if last is None or last.letter is None or not problems:
             return None
-        last = steps[-1]
-        problems = last.wrong(CELL_ASPECTS)
-        if last.letter is None or not problems:
-            return None
-        broken = cell_id(stage.adapter.oracle(_params(ops)), last.model.position, last.letter)
+        broken = cell_id(_oracle(stage, ops), last.model.position, last.letter)
         return finding(last, cell_problems(last, problems), ops) if broken == name else None
 
     return _shortest(found, shown)
@@ -91,71 +90,81 @@ def shortened_cell(stage: Stage, name: str, found: Finding) -> Finding:
 def shortened_law(stage: Stage, law: Law, found: Finding) -> Finding:
     """Return a law's finding with the shortest trace that breaks the law.
 
-    What a walk has shown must be shown by lawful steps before the last one, or it would be
-    another fault's doing. Scenarios are as short as they were written, but for the one with many
-    tasks.
+    What is shown must be shown by lawful steps before the last one, or it would be another
+    fault's doing.
     """
 
     def read(ops: tuple[Op, ...]) -> Finding | None:
-        steps = _done(stage, ops)
-        if len(steps) != len(ops) - 1 or any(seen.problems for seen in steps[:-1]):
+        steps = [seen for _, seen in _done(stage, ops)]
+        if any(seen.problems for seen in steps[:-1]):
             return None
+        begun, mine = _mine(ops), [seen for seen in steps if seen.task == _label(ops)]
         tally = Tally()
-        if isinstance(law, TraceLaw):
+        if isinstance(law, TraceLaw) and begun is not None:
             walk = Walk(
                 "replay",
-                stage.adapter.oracle(_params(ops)),
-                ops[0],
-                steps,
+                _oracle(stage, ops),
+                begun,
+                mine,
                 offered=stage.adapter.offered,
                 indistinct=stage.adapter.indistinct,
             )
             law.read(stage.table, walk, tally)
-        return tally.best
-
-    def touched(ops: tuple[Op, ...]) -> Finding | None:
-        for length, seen in enumerate(_done(stage, ops), 1):
-            if problems := seen.wrong(frozenset({Aspect.NEIGHBOUR})):
-                return finding(seen, problems, ops[: _index(ops, length) + 1])
-        return None
+        return tally.best and replace(tally.best, trace=ops, whole=())
 
     def last(ops: tuple[Op, ...]) -> Finding | None:
-        steps = _done(stage, ops)
-        if not steps or any(seen.problems for seen in steps[:-1]):
-            return None
-        shown = finding(steps[-1], steps[-1].problems, ops)
-        return shown if (shown.expected, shown.got) == (found.expected, found.got) else None
+        broken, ops = _broken(stage, ops)
+        shown = broken and finding(broken, broken.problems, ops)
+        return shown if shown and shown.expected == found.expected else None
 
-    if isinstance(law, TraceLaw):
-        return _shortest(found, read)
-    if law.id.startswith("order/"):  # many events are tried on one task
-        return _shortest(found, last)
-    return _shortest(found, touched) if law.id == "identity/apart" else found
+    return _shortest(found, read if isinstance(law, TraceLaw) else last)
 
 
 def _shortest(found: Finding, shown: Callable[[tuple[Op, ...]], Finding | None]) -> Finding:
-    if found.how is not How.CLEAN or len(found.trace) <= 2:
+    """Return what a shorter trace shows; or, if the trace alone shows nothing, the whole log."""
+    if found.how is not How.CLEAN or len(found.trace) <= 1:
         return found
-    first = shown(found.trace)
-    if first is None:
-        return found
-    return shown(shrink(first.trace, lambda ops: shown(ops) is not None)) or first
+    for ops in dict.fromkeys((found.trace, found.whole)):
+        first = shown(ops) if ops else None
+        if first is not None:
+            return shown(shrink(first.trace, lambda ops: shown(ops) is not None)) or first
+    return found
 
 
-def _index(ops: Sequence[Op], length: int) -> int:
-    """Return where the step is that is the ``length``-th to be judged."""
-    judged = [index for index, op in enumerate(ops) if not isinstance(op, Submit | Put)]
-    return judged[length - 1]
+def _broken(stage: Stage, ops: tuple[Op, ...]) -> tuple[Seen | None, tuple[Op, ...]]:
+    """Do a trace, and return its first broken step and the trace as far as that."""
+    for length, seen in _done(stage, ops):
+        if seen.problems:
+            return seen, ops[:length]
+    return None, ops
 
 
-def _params(ops: Sequence[Op]) -> dict[str, int]:
-    return dict(ops[0].params) if isinstance(ops[0], Submit) else {}
+def _label(ops: Sequence[Op]) -> str:
+    label: str = getattr(ops[-1], "task", TASK)
+    return label
 
 
-def _done(stage: Stage, ops: Sequence[Op]) -> list[Seen]:
-    """Do a trace and return what was judged; nothing if it can't be done."""
+def _mine(ops: Sequence[Op]) -> Submit | Put | None:
+    """Return how the task of the last step began."""
+    label = _label(ops)
+    begun = (op for op in ops if isinstance(op, Submit | Put) and op.task == label)
+    return next(begun, None)
+
+
+def _oracle(stage: Stage, ops: Sequence[Op]) -> Oracle:
+    begun = _mine(ops)
+    return stage.adapter.oracle(dict(begun.params) if isinstance(begun, Submit) else {})
+
+
+def _done(stage: Stage, ops: Sequence[Op]) -> list[tuple[int, Seen]]:
+    """Do a trace and return what was judged, each with the number of its step, from 1.
+
+    Nothing is returned if the trace can't be done.
+    """
     try:
         with stage.session() as session:
-            return [seen for op in ops for seen in session.perform(op)]
+            return [
+                (length, seen) for length, op in enumerate(ops, 1) for seen in perform(session, op)
+            ]
     except (Fault, Hung):
         return []

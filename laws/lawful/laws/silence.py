@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lawful.spec.table import CellKind
 from lawful.strategies.seen import Aspect
-from lawful.strategies.session import relabelled
 from lawful.strategies.trace import TASK, Fire, Submit
+from lawful.strategies.tracked import relabelled
 from lawful.strategies.walk import Cast, actor_for
 
 from .law import Finding, ScenarioLaw, TraceLaw
@@ -16,7 +16,8 @@ from .stage import rows
 if TYPE_CHECKING:
     from lawful.spec.oracle import Oracle
     from lawful.spec.table import Table
-    from lawful.strategies.session import Session, Tracked
+    from lawful.strategies.session import Session
+    from lawful.strategies.tracked import Tracked
     from lawful.strategies.walk import Walk
 
     from .law import Tally
@@ -81,7 +82,8 @@ def _whole(stage: Stage, session: Session, oracle: Oracle, tracked: Tracked, tal
                 for op in session.log
                 if isinstance(op, Submit | Fire) and op.task == label
             )
-            tally.find(Finding("nothing in the store changes", "the store's dump changed", own))
+            changed = Finding("nothing in the store changes", "the store's dump changed", own)
+            tally.find(changed, session.log)
     if moves:
         before = session.driver.dump()
         stage.go(session, tracked, moves[0])

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from lawful.spec.words import shortest_paths
 from lawful.strategies.adapter import AdapterError
 from lawful.strategies.driver import Fault
-from lawful.strategies.seen import counter
-from lawful.strategies.session import Hung, Session
+from lawful.strategies.seen import Hung, counter
+from lawful.strategies.session import Session
 from lawful.strategies.walk import Cast, actor_for
 
 if TYPE_CHECKING:

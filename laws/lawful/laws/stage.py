@@ -10,8 +10,9 @@ from lawful.spec.table import CellKind
 from lawful.spec.words import reachable
 from lawful.strategies.driver import Fault
 from lawful.strategies.seen import CELL_ASPECTS
-from lawful.strategies.session import Session, relabelled
-from lawful.strategies.trace import TASK, Advance, Reap, Reopen
+from lawful.strategies.session import Session
+from lawful.strategies.trace import TASK
+from lawful.strategies.tracked import relabelled
 from lawful.strategies.walk import Cast, actor_for, walk
 
 from .cells import cell_id
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from lawful.spec.words import Word
     from lawful.strategies.adapter import Adapter
     from lawful.strategies.seen import Aspect, Problem, Seen
-    from lawful.strategies.session import Tracked
     from lawful.strategies.trace import Op
+    from lawful.strategies.tracked import Tracked
     from lawful.strategies.walk import Walk
     from lawful.strategies.watch import Watch
 
@@ -246,9 +247,7 @@ def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def own_trace(session: Session, label: str) -> tuple[Op, ...]:
     """Return what was done to one task, and to the store as a whole."""
     return tuple(
-        relabelled(op, TASK)
-        for op in session.log
-        if isinstance(op, Advance | Reap | Reopen) or op.task == label
+        relabelled(op, TASK) for op in session.log if not hasattr(op, "task") or op.task == label
     )
 
 
@@ -286,5 +285,5 @@ def probe(
     if problems:
         known = seen.task in session.tasks
         trace = own_trace(session, seen.task) if known else session.log
-        tally.find(finding(seen, problems, trace, note))
+        tally.find(finding(seen, problems, trace, note), session.log)
     return problems

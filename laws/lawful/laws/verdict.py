@@ -8,6 +8,7 @@ BLOCKED by the first broken cell on the shortest way to it.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lawful.spec.table import CellKind
@@ -65,7 +66,8 @@ class Evidence:
                 self._findings[name] += 1
                 best = self._best.get((name, seen.how))
                 if best is None or length < len(best.trace):
-                    self.add(name, finding(seen, cell_problems(seen, problems), walk.trace(length)))
+                    found = finding(seen, cell_problems(seen, problems), walk.trace(length))
+                    self.add(name, replace(found, whole=walk.whole(length)))
             if problems and seen.answer.kind is CellKind.LEGAL and seen.how is How.CLEAN:
                 self._broken[Edge(position, letter)] = None
 

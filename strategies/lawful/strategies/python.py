@@ -24,7 +24,19 @@ from lawful.spec.oracle import Position
 from lawful.spec.table import CellKind, Letter
 from lawful.sut.contract import Refusal
 
-from .trace import ABSENT, Advance, Fire, Heartbeat, Put, Read, Reap, Reopen, Submit
+from .trace import (
+    ABSENT,
+    Advance,
+    Fire,
+    Heartbeat,
+    Poison,
+    Put,
+    Read,
+    Reap,
+    Reopen,
+    Second,
+    Submit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,6 +130,11 @@ class _Writer:
                 yield self._call("open(tmp_path, clock)", "open")
             case Reap():
                 yield from self._reap(last=last)
+            case Poison(task):
+                yield self._call(f"poison({task})", "poison")
+            case Second():
+                yield f"other = {self._class}()"
+                yield self._call("open(tmp_path, clock)", "open").replace("system.", "other.")
             case Fire() | Heartbeat() | Read():
                 yield from self._fire(op, last=last)
 

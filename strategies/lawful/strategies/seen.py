@@ -17,23 +17,27 @@ from lawful.sut.contract import Refusal
 from .driver import ClaimKind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lawful.spec.model import Answer, Model
     from lawful.sut.contract import Entry, Reading
 
     from .adapter import Adapter
-    from .driver import Claim
+    from .driver import Claim, Fault
     from .trace import Op
 
 __all__ = [
     "CELL_ASPECTS",
     "Aspect",
     "How",
+    "Hung",
     "Judge",
     "Problem",
     "Seen",
     "View",
     "counter",
     "differences",
+    "faulty",
 ]
 
 
@@ -58,9 +62,16 @@ class Aspect(StrEnum):
     """The implementation raised, hung, or gave what the contract does not allow."""
     NEIGHBOUR = "neighbour"
     """Something of another task changed."""
+    ELSEWHERE = "elsewhere"
+    """Another instance on the same store reads something else."""
 
 
-CELL_ASPECTS = frozenset(Aspect) - {Aspect.ENTRY, Aspect.LEASE, Aspect.NEIGHBOUR}
+CELL_ASPECTS = frozenset(Aspect) - {
+    Aspect.ENTRY,
+    Aspect.LEASE,
+    Aspect.NEIGHBOUR,
+    Aspect.ELSEWHERE,
+}
 """What a cell demands: the right state and counters, one step of version and one entry, or the
 right refusal and nothing written."""
 
@@ -133,6 +144,20 @@ class Seen:
     def wrong(self, aspects: frozenset[Aspect]) -> tuple[Problem, ...]:
         """Return the problems of these aspects."""
         return tuple(p for p in self.problems if p.aspect in aspects)
+
+
+class Hung(Exception):
+    """A call did not return in time; the run ends here.
+
+    Attributes:
+        seen: The step, with its problem.
+        log: What was done to the task, the step included.
+    """
+
+    def __init__(self, seen: Seen, log: Sequence[Op]) -> None:
+        self.seen = seen
+        self.log = tuple(log)
+        super().__init__(seen.problems[-1].got)
 
 
 def counter(reading: Reading, name: str) -> int | None:
@@ -310,3 +335,16 @@ def differences(before: View, after: View) -> str:
         added = len(after.history or ()) - len(before.history or ())
         found.append(_entries(added, "+d") if added else "older history entries changed")
     return ", ".join(found) or "the dump changed"
+
+
+def faulty(answer: Answer, fault: Fault) -> Problem:
+    """Return the problem of a call that failed where the table has an answer."""
+    return Problem(Aspect.ERROR, _expected(answer), f"{fault.method} {fault.problem}")
+
+
+def _expected(answer: Answer) -> str:
+    if answer.kind is CellKind.LEGAL:
+        return f"accepted -> {answer.after.position.state}"
+    if answer.kind is CellKind.NOOP:
+        return "accepted, nothing written"
+    return f"refused ({answer.reason})"

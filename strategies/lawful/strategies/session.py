@@ -7,7 +7,6 @@ from what was observed, so that one fault does not hide the rest.
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from lawful.spec.model import Answer, Call, Holding, Model, Reason, fire, heartbeat, reap, submitted
@@ -17,11 +16,36 @@ from lawful.sut.contract import Reading
 
 from .clock import ManualClock
 from .driver import Driver, Fault
-from .seen import Aspect, How, Judge, Problem, Seen, View, counter, differences
-from .trace import ABSENT, TASK, Advance, Fire, Heartbeat, Put, Read, Reap, Reopen, Submit
+from .seen import (
+    Aspect,
+    How,
+    Hung,
+    Judge,
+    Problem,
+    Seen,
+    View,
+    counter,
+    differences,
+    faulty,
+)
+from .trace import (
+    ABSENT,
+    TASK,
+    Advance,
+    Fire,
+    Heartbeat,
+    Poison,
+    Put,
+    Read,
+    Reap,
+    Reopen,
+    Second,
+    Submit,
+)
+from .tracked import Tracked, relabelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
 
@@ -34,57 +58,10 @@ if TYPE_CHECKING:
     from .trace import Op
     from .watch import Watch
 
-__all__ = ["Hung", "Session", "Tracked", "relabelled"]
+__all__ = ["Session"]
 
 _UNTAKEN: Final = object()
 """A dump that was not taken, because nobody needed it."""
-
-
-@dataclass(slots=True)
-class Tracked:
-    """A task in a session.
-
-    Attributes:
-        label: Its name in the trace.
-        id: Its id in the system.
-        oracle: The table, with the parameters it was submitted with.
-        model: Where the table has it.
-        base: The version that it began with (0 if versions aren't shown).
-        tokens: The lease tokens it has shown, one for each grant.
-        view: What was last seen of it.
-        how: How it came to where it is.
-        ended: Nothing more can be judged: it can't be read, or is in no state of the table.
-        poisoned: Its next write has been made to fail.
-    """
-
-    label: str
-    id: TaskId
-    oracle: Oracle
-    model: Model
-    base: int
-    view: View
-    how: How = How.CLEAN
-    tokens: list[int] = field(default_factory=list)
-    ended: bool = False
-    poisoned: bool = False
-
-    def lost(self) -> bool:
-        """Say whether the table no longer has it where it would be by lawful steps alone."""
-        return self.ended or self.how is How.RESYNCHRONISED
-
-
-class Hung(Exception):
-    """A call did not return in time; the run ends here.
-
-    Attributes:
-        seen: The step, with its problem.
-        log: What was done to the task, the step included.
-    """
-
-    def __init__(self, seen: Seen, log: Sequence[Op]) -> None:
-        self.seen = seen
-        self.log = tuple(log)
-        super().__init__(seen.problems[-1].got)
 
 
 class Session:
@@ -143,12 +120,6 @@ class Session:
         shutil.rmtree(self._folder, ignore_errors=True)
         if failed is not None and kind is None:
             raise failed
-
-    def second(self) -> Driver:
-        """Open a second instance on the same store: another process's view."""
-        driver = self._opened()
-        self._others.append(driver)
-        return driver
 
     # -- new tasks -----------------------------------------------------------------------------
 
@@ -329,7 +300,7 @@ class Session:
         Raises:
             Hung: The call did not return in time.
         """
-        seen.problems += (_error(seen.answer, fault),)
+        seen.problems += (faulty(seen.answer, fault),)
         seen.trail = seen.trail or fault.trail
         if fault.hung:
             mine = (op for op in self.log if getattr(op, "task", seen.task) == seen.task)
@@ -431,8 +402,36 @@ class Session:
         seen.how = tracked.how
         return seen
 
+    def second(self) -> list[Seen]:
+        """Open a second instance on the same store, and judge every task.
+
+        Opening it changes nothing, and it reads the same: another process's view.
+        """
+        self.log.append(Second())
+        steps = []
+        for tracked in self._living():
+            answer = Answer(CellKind.NOOP, None, tracked.model)
+            steps.append((tracked, self._watched(tracked, Second(), None, answer)))
+        self._others.append(self._opened())
+        for tracked, seen in steps:
+            self._after(tracked, seen, dump=True)
+            self.elsewhere(seen)
+        return [seen for _, seen in steps]
+
+    def elsewhere(self, seen: Seen) -> None:
+        """Read a step's task through the second instance, and add what differs to its problems."""
+        tracked = self.tasks[seen.task]
+        for driver in self._others:
+            if tracked.ended:
+                return
+            mine, theirs = tracked.view.reading, driver.read(tracked.id)
+            if mine != theirs:
+                same = f"the second instance reads {tuple(mine)}"
+                seen.problems += (Problem(Aspect.ELSEWHERE, same, f"{tuple(theirs)}"),)
+
     def poison(self, task: str = TASK) -> None:
         """Make the next write to a task fail."""
+        self.log.append(Poison(task))
         tracked = self.tasks[task]
         self.driver.poison(tracked.id)
         tracked.poisoned = True
@@ -445,6 +444,15 @@ class Session:
         return self._absent(
             op, letter, actor, lambda: self.driver.fire(absent, letter, actor, version)
         )
+
+    def read(self, task: str = TASK) -> Seen:
+        """Read a task, and see that it is as it was last seen."""
+        self.log.append(Read(task))
+        tracked = self.tasks[task]
+        answer = Answer(CellKind.NOOP, None, tracked.model)
+        seen = self._watched(tracked, Read(task), None, answer)
+        self._after(tracked, seen, dump=True)
+        return seen
 
     def read_absent(self) -> Seen:
         """Read an id that was never given out, and judge what came of it."""
@@ -494,74 +502,3 @@ class Session:
     def _store(self) -> View:
         """Return the whole store as one view, for steps that belong to no task."""
         return View(Reading(""), None, self.driver.dump() if self._dumps else None)
-
-    # -- replay --------------------------------------------------------------------------------
-
-    def perform(self, op: Op) -> list[Seen]:
-        """Do any step of a trace, and return what was judged."""
-        match op:
-            case Submit(params, task):
-                self.submit(dict(params), task)
-            case Put(state, counters, actor, task):
-                named: Mapping[str, int] = dict(counters)
-                values = tuple(named.get(name, 0) for name in self.table.counters)
-                self.put(Position(state, values), actor, task)
-            case Advance(seconds):
-                self.advance(seconds)
-            case Reap():
-                return self.reap()
-            case Reopen():
-                return self.reopen()
-            case Fire() | Heartbeat() | Read() if op.task == ABSENT:
-                return [self._perform_absent(op)]
-            case Fire() | Heartbeat() | Read() if not self.tasks[op.task].ended:
-                return [self._perform_known(op)]
-            case _:
-                pass
-        return []
-
-    def _perform_absent(self, op: Fire | Heartbeat | Read) -> Seen:
-        match op:
-            case Fire(letter, actor, version):
-                return self.fire_absent(letter, actor, version=version)
-            case Heartbeat(actor):
-                return self.heartbeat_absent(actor)
-            case Read():
-                return self.read_absent()
-
-    def _perform_known(self, op: Fire | Heartbeat | Read) -> Seen:
-        tracked = self.tasks[op.task]
-        match op:
-            case Fire(letter, actor, version, grant, task):
-                grant = self._shown(grant, task)
-                seen = self.fire(letter, actor, version=version, grant=grant, task=task)
-            case Heartbeat(actor, grant, task):
-                seen = self.heartbeat(actor, grant=self._shown(grant, task), task=task)
-            case Read():
-                self.log.append(op)
-                answer = Answer(CellKind.NOOP, None, tracked.model)
-                seen = self._watched(tracked, op, None, answer)
-                self._after(tracked, seen, dump=True)
-        self.neighbours(seen)
-        return seen
-
-    def _shown(self, grant: int | None, task: str) -> int | None:
-        """Return a grant whose token is known; a trace may name one that never came to be."""
-        return grant if grant is not None and 0 < grant <= len(self.tasks[task].tokens) else None
-
-
-def _error(answer: Answer, fault: Fault) -> Problem:
-    return Problem(Aspect.ERROR, _expected(answer), f"{fault.method} {fault.problem}")
-
-
-def _expected(answer: Answer) -> str:
-    if answer.kind is CellKind.LEGAL:
-        return f"accepted -> {answer.after.position.state}"
-    if answer.kind is CellKind.NOOP:
-        return "accepted, nothing written"
-    return f"refused ({answer.reason})"
-
-
-def relabelled(op: Op, label: str) -> Op:
-    """Return a step as it would be on a task of another label."""
-    return op if isinstance(op, Advance | Reap | Reopen) else replace(op, task=label)

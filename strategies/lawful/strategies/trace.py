@@ -26,10 +26,12 @@ __all__ = [
     "Fire",
     "Heartbeat",
     "Op",
+    "Poison",
     "Put",
     "Read",
     "Reap",
     "Reopen",
+    "Second",
     "Submit",
     "TraceError",
     "format_trace",
@@ -112,6 +114,18 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Poison:
+    """A task's next write is made to fail."""
+
+    task: str = TASK
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """A second instance is opened on the same store, and goes on looking."""
+
+
+@dataclass(frozen=True, slots=True)
 class Advance:
     """The clock moves on by ``seconds``."""
 
@@ -128,12 +142,12 @@ class Reopen:
     """The store is closed and opened again: a restart."""
 
 
-Op: TypeAlias = Submit | Put | Fire | Heartbeat | Read | Advance | Reap | Reopen
+Op: TypeAlias = Submit | Put | Fire | Heartbeat | Read | Poison | Advance | Reap | Reopen | Second
 
 
 def format_trace(ops: Sequence[Op]) -> str:
     """Write a trace as one line; a plain submission at its beginning goes without saying."""
-    called = isinstance(ops[1], Fire | Heartbeat | Read) if len(ops) > 1 else False
+    called = isinstance(ops[1], Fire | Heartbeat | Read | Poison) if len(ops) > 1 else False
     implied = called and ops[0] == Submit() and getattr(ops[1], "task", "") == TASK
     return " ".join(map(_format, ops[1:] if implied else ops))
 
@@ -149,6 +163,10 @@ def _format(op: Op) -> str:
             return f"{_label(task)}{letter}@{actor}{_options(version, grant)}"
         case Heartbeat(actor, grant, task):
             return f"{_label(task)}HEARTBEAT@{actor}{_options(None, grant)}"
+        case Poison(task):
+            return f"{_label(task)}POISON"
+        case Second():
+            return "SECOND"
         case Read(task):
             return f"{_label(task)}READ"
         case Advance(seconds):
@@ -180,9 +198,11 @@ _TAKES: Final = {
     "PUT": ("task", "inside", "actor"),
     "HEARTBEAT": ("task", "actor", "token"),
     "READ": ("task",),
+    "POISON": ("task",),
     "ADVANCE": ("inside",),
     "REAP": (),
     "REOPEN": (),
+    "SECOND": (),
 }
 _PIECES: Final = {"task": "task", "inside": "(...)", "actor": "@actor"}
 
@@ -214,7 +234,7 @@ def parse_trace(text: str, table: Table) -> tuple[Op, ...]:
             if op.task in {ABSENT, *known}:
                 raise TraceError(op.task, "a task is submitted once, and '?' never is")
             known.add(op.task)
-        elif isinstance(op, Fire | Heartbeat | Read) and op.task not in known | {ABSENT}:
+        elif isinstance(op, Fire | Heartbeat | Read | Poison) and op.task not in known | {ABSENT}:
             if op.task != TASK:
                 raise TraceError(op.task, "this task is used before it is submitted")
             ops.insert(index, Submit())
@@ -250,6 +270,8 @@ def _parse(token: str, table: Table) -> Op:
             return Heartbeat(actor, grant, task)
         case "READ":
             return Read(task)
+        case "POISON":
+            return Poison(task)
         case "ADVANCE":
             if not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", inside, re.ASCII):
                 raise TraceError(token, "expected seconds, as in ADVANCE(31)")
@@ -258,6 +280,8 @@ def _parse(token: str, table: Table) -> Op:
             return Reap()
         case "REOPEN":
             return Reopen()
+        case "SECOND":
+            return Second()
         case _:
             allowed = ", ".join((*table.event_names, *_TAKES))
             raise TraceError(token, f"no such event; there are {allowed}")

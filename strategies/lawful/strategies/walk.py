@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from lawful.spec.table import CellKind
 
-from .session import relabelled
 from .trace import TASK
+from .tracked import relabelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from lawful.spec.words import Word
 
     from .seen import Seen
-    from .session import Session, Tracked
+    from .session import Session
     from .trace import Op
+    from .tracked import Tracked
 
 __all__ = ["CLIENT", "STRANGER", "Cast", "Walk", "actor_for", "walk"]
 
@@ -73,6 +74,13 @@ class Walk:
         """Return the first ``length`` steps as a trace of a single task."""
         ops = (self.begin, *(seen.op for seen in self.steps[:length]))
         return tuple(relabelled(op, TASK) for op in ops)
+
+    def whole(self, length: int) -> tuple[Op, ...]:
+        """Return everything that was done to the store up to that step.
+
+        To be asked before anything else is done to it.
+        """
+        return tuple(self.log[: len(self.log) - (len(self.steps) - length)])
 
 
 class Placed(Protocol):
