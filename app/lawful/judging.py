@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lawful.laws import known
+from lawful.laws.catalogue import check_ids
 from lawful.laws.runner import Profile, run
 from lawful.reports.report import events, fold
+from lawful.reports.writing import write
 from lawful.spec.reader import find_table
 from lawful.strategies.adapter import describe
 from lawful.strategies.stores import store_folder
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lawful.laws.known import Pin
-    from lawful.laws.law import Check
+    from lawful.laws.stage import Search
     from lawful.reports.report import Report
 
 __all__ = ["Options", "judge"]
@@ -34,6 +36,7 @@ class Options:
         limit: How long one call may take, in seconds.
         store: Where stores are made; a memory-backed folder by default.
         table: A table to judge by in place of the adapter's own: a shipped name or a file.
+        search: How the random laws search.
         known: A file of known divergences.
         record: A file to write them to.
         reason: The reason of what is recorded anew.
@@ -44,6 +47,7 @@ class Options:
     limit: float = LIMIT
     store: Path | None = None
     table: str | None = None
+    search: Search | None = None
     known: Path | None = None
     record: Path | None = None
     reason: str = ""
@@ -65,31 +69,26 @@ def judge(target: str, options: Options) -> tuple[Report, list[dict[str, Any]]]:
     """
     table = None if options.table is None else find_table(options.table)
     adapter = describe(target, table=table)
+    ids = check_ids(adapter.table, sampled=options.profile is not Profile.QUICK)
+    pins: dict[str, Pin] = {}
+    if options.known is not None:
+        pins = known.read_known(options.known, ids)
+    before: dict[str, Pin] = {}
+    if options.record is not None and options.record.exists():
+        before = known.read_known(options.record, ids)
     with store_folder(options.store) as folder:
         found = run(
             adapter,
             folder,
             profile=options.profile,
             limit=options.limit,
+            search=options.search,
             progress=options.progress,
         )
-    ids = [check.id for check in found.checks]
-    pins: dict[str, Pin] = {}
-    if options.known is not None:
-        pins = known.read_known(options.known, ids)
     if options.record is not None:
-        pins = _recorded(options, found.checks, ids)
+        new = known.pins_of(found.checks, options.reason, before)
+        write(options.record, known.write_known(new))
+        pins = {pin.id: pin for pin in new}
     found.checks = known.apply(found.checks, pins)
     stream = list(events(found, name=target, profile=options.profile))
     return fold(stream), stream
-
-
-def _recorded(options: Options, checks: list[Check], ids: list[str]) -> dict[str, Pin]:
-    from lawful.reports.writing import write
-
-    path = options.record
-    assert path is not None  # noqa: S101 - the caller has looked
-    before = known.read_known(path, ids) if path.exists() else {}
-    pins = known.pins_of(checks, options.reason, before)
-    write(path, known.write_known(pins))
-    return {pin.id: pin for pin in pins}

@@ -6,7 +6,10 @@ in every pytest run of whoever has lawful installed: it imports nothing heavy.
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from lawful.laws.law import Check
     from lawful.reports.report import Report
+    from lawful.strategies.wander import Slice
 
 __all__: list[str] = []
 
@@ -36,6 +40,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="default",
         help="how much is run",
     )
+    group.addoption(
+        "--lawful-walk",
+        type=int,
+        metavar="STEPS",
+        help="walk so many random steps too, in slices that pytest-xdist spreads over its workers",
+    )
     group.addoption("--lawful-known", metavar="FILE", help="a file of known divergences")
     parser.addini("lawful", "targets to judge in every run", type="linelist", default=[])
     parser.addini("lawful_known", "a file of known divergences", default="")
@@ -52,6 +62,9 @@ def pytest_configure(config: pytest.Config) -> None:
     targets = _targets(config)
     if not targets:
         return
+    steps = config.getoption("--lawful-walk")
+    if steps is not None and steps < 1:
+        raise pytest.UsageError(f"--lawful-walk {steps}: a positive number of steps is expected")
     folder = str(config.invocation_params.dir)
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -68,6 +81,7 @@ class _Judging:
         self.config = config
         self.targets = targets
         self.reports: dict[str, Report] = {}
+        self.walked: dict[str, Counter[str]] = {}
 
     def smoke(self) -> None:
         """Refuse targets that can't be judged, before anything is collected."""
@@ -108,6 +122,12 @@ class _Judging:
                 root, name=target, nodeid=f"lawful::{target}", judging=self
             ).collect()
 
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        walked: Any  # a property of ours, back from whichever process ran the item
+        for name, walked in report.user_properties:
+            if name == "lawful-walk" and report.when == "call":
+                self.walked.setdefault(walked["target"], Counter()).update(walked["hits"])
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         from lawful.cli.console import is_ascii
         from lawful.reports import terminal
@@ -125,6 +145,16 @@ class _Judging:
                 )
                 + "\n"
             )
+        for target, hits in sorted(self.walked.items()):
+            terminalreporter.section(f"lawful: {target}, walked")
+            steps = f"{hits.total():,} events fired at {len(hits)} of {self._places(target)}"
+            terminalreporter.write(f"{steps} positions x letters\n")
+
+    def _places(self, target: str) -> int:
+        from lawful.strategies.adapter import describe
+        from lawful.strategies.slices import places
+
+        return len(places(describe(target)))
 
     def pytest_sessionfinish(self) -> None:
         from lawful.reports import to_json
@@ -160,12 +190,23 @@ class LawfulTarget(pytest.Collector):
         """Return the target's items, without judging it yet."""
         return list(self._items())
 
-    def _items(self) -> Iterator[LawfulItem]:
+    def _items(self) -> Iterator[pytest.Item]:
         from lawful.laws.catalogue import check_ids
         from lawful.strategies.adapter import describe
 
-        for name in (*check_ids(describe(self.name).table), "verdict"):
+        sampled = self.judging.config.getoption("--lawful-profile") != "quick"
+        table = describe(self.name).table
+        for name in (*check_ids(table, sampled=sampled), "verdict"):
             yield LawfulItem.from_parent(self, name=name, nodeid=f"{self.nodeid}::{name}")
+        steps = self.judging.config.getoption("--lawful-walk")
+        if steps is not None:
+            from lawful.strategies.slices import slices
+
+            for number, part in enumerate(slices(steps, 0)):
+                name = f"walk/{number}"
+                yield LawfulWalk.from_parent(
+                    self, name=name, nodeid=f"{self.nodeid}::{name}", part=part
+                )
 
 
 class LawBroken(Exception):
@@ -195,6 +236,57 @@ class LawfulItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show a broken law in its own words, without a traceback of ours."""
+        if isinstance(excinfo.value, LawBroken):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        """Return what the report's headline shows."""
+        return self.path, None, self.nodeid
+
+
+class LawfulWalk(pytest.Item):
+    """One slice of a random walk.
+
+    Args:
+        part: The slice.
+    """
+
+    def __init__(self, *, part: Slice, **keywords: Any) -> None:  # pytest's own arguments
+        super().__init__(**keywords)
+        self.part = part
+
+    def runtest(self) -> None:
+        """Walk the slice; fail with the shortest of what was found."""
+        from lawful.laws.smoke import smoke
+        from lawful.strategies.adapter import describe
+        from lawful.strategies.slices import Errand, shorten, walk_slice
+        from lawful.strategies.stores import store_folder
+        from lawful.strategies.watch import Watch
+
+        target = self.parent.name if self.parent else ""
+        with store_folder() as folder:
+            adapter = smoke(describe(target), folder, Watch()).adapter
+        errand = Errand(target, adapter.table, tuple(sorted(adapter.offered)), self.part)
+        walked = walk_slice(errand)
+        hits: Counter[str] = Counter()
+        for place, count in walked.hits:
+            hits[str(place)] += count
+        self.user_properties.append(("lawful-walk", {"target": target, "hits": dict(hits)}))
+        if walked.found:
+            short = (shorten(replace(errand, find=find)) for find in walked.found)
+            find = min(short, key=lambda each: each.rank)
+            lines = (
+                f"{len(walked.found)} findings in {walked.steps} steps; the shortest:",
+                f"expected: {find.expected}",
+                f"got:      {find.got}",
+                f"trace:    {find.trace}",
+                f"replay:   lawful replay {shlex.quote(target)} {shlex.quote(find.trace)}",
+            )
+            raise LawBroken("\n".join(lines))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show a finding in its own words, without a traceback of ours."""
         if isinstance(excinfo.value, LawBroken):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

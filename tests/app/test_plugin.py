@@ -51,8 +51,8 @@ def test_a_lawful_adapter_passes_a_test_for_each_check_and_one_for_the_verdict(
     write(tmp_path)
     done = pytest_in(tmp_path, "--lawful", "mine:Mine", "-v")
     assert done.returncode == 0, done.stdout
-    # 25 cells, 15 laws and the verdict.
-    assert outcomes(done.stdout) == {"passed": 41}
+    # 25 cells, 18 laws and the verdict.
+    assert outcomes(done.stdout) == {"passed": 44}
     assert "lawful::mine:Mine::cell/pending/running PASSED" in done.stdout
     assert "lawful::mine:Mine::verdict PASSED" in done.stdout
     assert "25 of 25 cells pass" in done.stdout
@@ -84,7 +84,7 @@ def test_the_ini_option_asks_as_well(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\nlawful = ["mine:Mine"]\n')
     done = pytest_in(tmp_path, "-q")
     assert done.returncode == 0, done.stdout
-    assert outcomes(done.stdout) == {"passed": 41}
+    assert outcomes(done.stdout) == {"passed": 44}
 
 
 def test_a_gap_is_skipped_with_its_reason(tmp_path: Path) -> None:
@@ -131,3 +131,33 @@ def test_a_target_that_cannot_be_judged_is_wrong_usage(
     assert says in done.stderr + done.stdout
     assert "Traceback" not in done.stderr + done.stdout
     assert "INTERNALERROR" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_walk_is_split_into_slices_and_its_coverage_merged(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    write(tmp_path)
+    walk = ("--lawful", "mine:Mine", "--lawful-walk", "3000", "-k", "walk", *workers)
+    done = pytest_in(tmp_path, *walk)
+    assert done.returncode == 0, done.stdout
+    # Slices have a thousand steps at least.
+    assert outcomes(done.stdout) == {"passed": 3}
+    assert "at 25 of 25 positions x letters" in done.stdout
+
+
+def test_a_slice_that_finds_something_fails_with_the_shortest_trace(tmp_path: Path) -> None:
+    write(tmp_path, base="GateWords")
+    done = pytest_in(tmp_path, "--lawful", "mine:Mine", "--lawful-walk", "1000", "-k", "walk")
+    assert done.returncode == 1
+    assert outcomes(done.stdout) == {"failed": 1}
+    trace = re.findall(r"^trace:    (.*)$", done.stdout, re.MULTILINE)
+    assert [len(line.split()) for line in trace] == [1]
+    assert "Traceback" not in done.stdout
+
+
+def test_a_walk_of_no_steps_is_wrong_usage(tmp_path: Path) -> None:
+    write(tmp_path)
+    done = pytest_in(tmp_path, "--lawful", "mine:Mine", "--lawful-walk", "0")
+    assert done.returncode == 4
+    assert "a positive number of steps is expected" in done.stderr

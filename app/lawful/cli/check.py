@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lawful.spec.errors import LawfulError
 
+from . import walk
 from .console import Progress, colour, is_ascii, quiet_stdout, width
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("target", nargs="?", default="reference", metavar="TARGET")
     running_arguments(parser)
+    walk.arguments(parser)
     known = parser.add_argument_group("known divergences")
     known.add_argument("--known", type=Path, metavar="FILE", help="read them from FILE")
     known.add_argument(
@@ -46,10 +48,21 @@ def running_arguments(parser: ArgumentParser) -> None:
         "--profile",
         choices=("quick", "default"),
         default="default",
-        help="quick leaves out the suite deep",
+        help="quick leaves out the suite deep and what is random",
     )
     parser.add_argument(
         "--limit", type=float, default=60.0, metavar="SECONDS", help="on one call (default: 60)"
+    )
+    parser.add_argument(
+        "--effort",
+        choices=("dev", "ci", "nightly", "mutation"),
+        default="ci",
+        help="how much is searched at random: dev 50 examples of 20 steps, ci 100 x 20 and the "
+        "same in each run (default), nightly 1,000 x 50, mutation 30 x 20",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="of what is searched at random")
+    parser.add_argument(
+        "--database", type=Path, metavar="DIR", help="keep failing examples, and begin with them"
     )
     parser.add_argument("--store", type=Path, metavar="DIR", help="where stores are made")
     parser.add_argument("--spec", metavar="TABLE", help="judge by this table: a name or a file")
@@ -65,6 +78,7 @@ def options_of(given: Namespace, progress: Progress) -> Options:
     """Return how to judge, from a command's arguments."""
     from lawful.judging import Options
     from lawful.laws.runner import Profile
+    from lawful.laws.stage import Search
 
     if given.limit <= 0:
         raise LawfulError(f"--limit {given.limit:g}: a positive number of seconds is expected")
@@ -76,6 +90,7 @@ def options_of(given: Namespace, progress: Progress) -> Options:
         limit=given.limit,
         store=given.store,
         table=given.spec,
+        search=Search(given.effort, given.seed, given.database),
         known=getattr(given, "known", None),
         record=record,
         reason=getattr(given, "reason", None) or "",
@@ -85,6 +100,9 @@ def options_of(given: Namespace, progress: Progress) -> Options:
 
 def run(given: Namespace) -> int:
     """Judge the target, write the reports, and return the exit code."""
+    if given.walk is not None:
+        return walk.run(given)
+    walk.refuse_strays(given)
     from lawful.judging import judge
 
     progress = Progress(given.target)

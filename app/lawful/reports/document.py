@@ -35,11 +35,12 @@ LIMIT: Final = 64 * 1024 * 1024
 _GAPS: Final = ("not yet", "unsupported")
 
 
-def load_schema(name: Literal["report", "stream"]) -> dict[str, Any]:
+def load_schema(name: Literal["campaign", "report", "stream"]) -> dict[str, Any]:
     """Return a JSON Schema (draft 2020-12).
 
     Args:
-        name: ``report`` for the document, ``stream`` for one event of the stream.
+        name: ``report`` for the document, ``stream`` for one event of the stream, ``campaign``
+            for the document of a long walk.
     """
     text = (files("lawful.reports") / "schemas" / f"{name}.schema.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
@@ -74,6 +75,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "counts": report.counts,
         "checks": [_check_to_json(report, check) for check in report.checks],
         "coverage": {cell: dict(layers) for cell, layers in report.coverage.items()},
+        "places": {place: dict(layers) for place, layers in report.places.items()},
         "undeclared": {name: list(laws) for name, laws in report.undeclared.items()},
         "reasons": list(report.reasons),
         "seconds": report.seconds,
@@ -154,6 +156,7 @@ def from_json(document: object) -> Report:
         reasons=top.texts("reasons"),
         undeclared=_undeclared(top.fields("undeclared")),
         coverage=_coverage(top.fields("coverage")),
+        places=_coverage(top.fields("places")),
         seconds=top.number("seconds"),
     )
     if top.integer("exit_code") != report.exit_code:

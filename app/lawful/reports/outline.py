@@ -5,23 +5,25 @@ Branches, parameters, families of laws, gaps by reason, the facts of a broken ch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lawful.laws.judgement import is_core
 from lawful.laws.law import UNLAWFUL, Status
 from lawful.strategies.seen import How
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from lawful.laws.law import Check
 
     from .report import Report
 
 __all__ = [
+    "FLOOR",
     "Fact",
     "GapGroup",
     "Group",
+    "Reach",
     "branches",
     "facts",
     "families",
@@ -30,6 +32,7 @@ __all__ = [
     "label",
     "lines_to_add",
     "parameter_sets",
+    "reach",
     "tally",
     "unasked",
 ]
@@ -186,3 +189,43 @@ def hits(report: Report, check_id: str) -> str:
     """Say how often each layer fired a cell: ``cells 26, packed 4``; empty if none did."""
     layers = report.coverage.get(check_id, {})
     return ", ".join(f"{layer} {count}" for layer, count in layers.items())
+
+
+class Reach(NamedTuple):
+    """How far the layers of one sort have come.
+
+    Attributes:
+        sort: ``words`` for what is exhaustive, ``random`` for what is drawn.
+        cells: The table's cells that were fired.
+        missed: Ids of the cells that were not.
+        places: How many positions x letters were fired.
+        all_places: How many there are, for all parameters.
+    """
+
+    sort: str
+    cells: int
+    missed: tuple[str, ...]
+    places: int
+    all_places: int
+
+
+RANDOM: Final = frozenset({"machine", "programs"})
+"""The layers that are drawn; all others are exhaustive."""
+FLOOR: Final = 0.9
+"""What part of the cells a random layer should come to."""
+
+
+def reach(report: Report) -> list[Reach]:
+    """Say how far each sort of layers has come; nothing of a sort that was not run."""
+    core = [check.id for check in report.core]
+    found = []
+    for sort, is_random in (("words", False), ("random", True)):
+
+        def fired(layers: Mapping[str, int], *, is_random: bool = is_random) -> bool:
+            return any((layer in RANDOM) is is_random for layer in layers)
+
+        missed = tuple(name for name in core if not fired(report.coverage.get(name, {})))
+        places = sum(fired(layers) for layers in report.places.values())
+        if places:
+            found.append(Reach(sort, len(core) - len(missed), missed, places, len(report.places)))
+    return found

@@ -87,6 +87,7 @@ class Report:
         reasons: Why it is incomplete.
         undeclared: What laws ask for and the adapter does not mention: name to law ids.
         coverage: How often each layer fired each cell: id to layer to count.
+        places: The same for each position and letter that the table can reach.
         seconds: How long it took.
     """
 
@@ -107,6 +108,7 @@ class Report:
     reasons: tuple[str, ...] = ()
     undeclared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    places: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     seconds: float = 0.0
 
     @property
@@ -229,6 +231,7 @@ def events(run: Run, *, name: str, profile: Profile) -> Iterator[dict[str, Any]]
         "reasons": list(judged.reasons),
         "undeclared": run.undeclared,
         "coverage": run.coverage,
+        "places": run.places,
         "seconds": round(run.seconds, 3),
     }
 
@@ -275,6 +278,7 @@ def fold(stream: Iterable[Mapping[str, Any]]) -> Report:
         reasons=tuple(end["reasons"]),
         undeclared={name: tuple(laws) for name, laws in end["undeclared"].items()},
         coverage=end["coverage"],
+        places=end["places"],
         seconds=end["seconds"],
     )
 

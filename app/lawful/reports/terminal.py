@@ -57,6 +57,7 @@ def terminal(
         page.gaps(),
         page.undeclared(),
         page.reasons(),
+        page.reach(),
         page.verdict(),
     )
     return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part)))
@@ -123,6 +124,22 @@ class _Page:
             wide = max(len(self._ink.plain(check.id)) for check in group.checks)
             for check in group.checks:
                 yield f"{_INDENT * 2}{self._law(check, wide)}".rstrip()
+
+    def reach(self) -> Iterator[str]:
+        every = outline.reach(self._report)
+        if every:
+            yield self._ink.bold("Reached")
+        for one in every:
+            cells = f"{one.cells} of {one.cells + len(one.missed)} cells"
+            places = f"{one.places} of {one.all_places} positions x letters"
+            yield f"{_INDENT}{one.sort}: {cells}, {places}"
+            low = one.cells < outline.FLOOR * (one.cells + len(one.missed))
+            if low or (one.missed and one.sort != "random"):
+                shown = ", ".join(one.missed[:MOST])
+                more = len(one.missed) - MOST
+                rest = f" and {more} more" if more > 0 else ""
+                indent = _INDENT * 2
+                yield from self._ink.wrapped(f"never: {shown}{rest}", first=indent, rest=indent)
 
     def _family(self, group: outline.Group, status: Status) -> str:
         size = len(group.checks)

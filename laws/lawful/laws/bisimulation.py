@@ -24,16 +24,17 @@ if TYPE_CHECKING:
     from lawful.spec.table import Params
     from lawful.spec.words import Word
     from lawful.strategies.driver import ClaimKind
+    from lawful.strategies.seen import Seen
     from lawful.strategies.walk import Walk
     from lawful.sut.contract import Entry, Reading
 
     from .law import Tally
     from .stage import Stage
 
-__all__ = ["BISIMULATION"]
+__all__ = ["BISIMULATION", "Move", "came_of", "told"]
 
 
-class _Move(NamedTuple):
+class Move(NamedTuple):
     """What came of one move."""
 
     claim: ClaimKind | None
@@ -41,18 +42,23 @@ class _Move(NamedTuple):
     history: tuple[Entry, ...] | None
 
 
-def _moves(walked: Walk) -> list[_Move]:
+def came_of(steps: Iterable[Seen]) -> list[Move]:
     """Return what came of each move. Tokens only grow: they are compared by their rank."""
-    moves, ranks = [], dict[int, int]()
-    for seen in walked.steps:
+    moves: list[Move] = []
+    ranks: dict[tuple[str, int], int] = {}
+    for seen in steps:
         if seen.answer.kind is not CellKind.LEGAL or seen.after is None:
             continue
         reading = seen.after.reading
         if reading.lease_token is not None:
-            rank = ranks.setdefault(reading.lease_token, len(ranks) + 1)
+            rank = ranks.setdefault((seen.task, reading.lease_token), len(ranks) + 1)
             reading = reading._replace(lease_token=rank)
-        moves.append(_Move(seen.claim.kind if seen.claim else None, reading, seen.after.history))
+        moves.append(Move(seen.claim.kind if seen.claim else None, reading, seen.after.history))
     return moves
+
+
+def _moves(walked: Walk) -> list[Move]:
+    return came_of(walked.steps)
 
 
 def _run(stage: Stage, tally: Tally) -> None:
@@ -124,15 +130,15 @@ def _difference(without: Walk, with_: Walk) -> Finding:
     for length, want, got in zip(lengths, _moves(without), _moves(with_), strict=False):
         if got != want:
             return Finding(
-                f"as without the refused events: {_told(want, got)}",
-                _told(got, want),
+                f"as without the refused events: {told(want, got)}",
+                told(got, want),
                 with_.trace(length),
             )
     expected = f"{len(without.steps)} moves, as without the refused events"
     return Finding(expected, f"{len(lengths)} moves", with_.trace(len(with_.steps)))
 
 
-def _told(move: _Move, other: _Move) -> str:
+def told(move: Move, other: Move) -> str:
     """Tell what of a move differs from the other."""
     if move.claim != other.claim:
         return str(move.claim)

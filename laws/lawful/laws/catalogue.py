@@ -19,6 +19,7 @@ from . import (
 )
 from .cells import Cells
 from .law import ScenarioLaw
+from .sampled import LAWS as sampled_laws
 
 if TYPE_CHECKING:
     from lawful.spec.table import Table
@@ -46,14 +47,19 @@ CALLS = ScenarioLaw(
 )
 
 
-def check_ids(table: Table) -> list[str]:
+def check_ids(table: Table, *, sampled: bool = True) -> list[str]:
     """Return the id of every check there is for a table: the cells, then the laws."""
     cells = [name for params in table.valuations for name in Cells(Oracle(table, params)).says]
-    return [*cells, *(law.id for law in laws_of(table))]
+    return [*cells, *(law.id for law in laws_of(table, sampled=sampled))]
 
 
-def laws_of(table: Table) -> list[Law]:
-    """Return the laws that apply to a table, cells apart, in the order of the report."""
+def laws_of(table: Table, *, sampled: bool = True) -> list[Law]:
+    """Return the laws that apply to a table, cells apart, in the order of the report.
+
+    Args:
+        table: The lifecycle.
+        sampled: Whether the laws that search at random are among them.
+    """
     every: list[Law] = [
         CALLS,
         silence.REFUSAL,
@@ -76,5 +82,6 @@ def laws_of(table: Table) -> list[Law]:
         durability.BOOT,
         durability.SECOND,
         *leases.LAWS,
+        *(sampled_laws if sampled else ()),
     ]
     return [law for law in every if law.applies(table)]

@@ -27,6 +27,14 @@ class CellKey(NamedTuple):
     letter: Letter
 
 
+def place(oracle: Oracle, key: CellKey) -> str:
+    """Name a position and a letter: ``running(attempts=1) fail(retryable=true)``."""
+    pairs = zip(oracle.table.counters, key.position.counters, strict=True)
+    counters = ",".join(f"{name}={value}" for name, value in pairs)
+    at = f"{key.position.state}({counters})" if counters else key.position.state
+    return f"{at} {key.letter}{suffix(oracle.table, oracle.params)}"
+
+
 def suffix(table: Table, params: Params) -> str:
     """Return what an id ends in for parameters that are not the defaults."""
     other = [f"{name}={value}" for name, value in params.items() if value != table.defaults[name]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lawful.strategies.moves import elapsing
 from lawful.strategies.seen import Aspect
 from lawful.strategies.trace import Reopen, Second
 
@@ -58,16 +59,16 @@ def _onward(stage: Stage, session: Session, tracked: Tracked, tally: Tally) -> S
 def _boot(stage: Stage, tally: Tally) -> None:
     """Restart where some leases have expired and others have not."""
     lease = stage.table.lease
-    seconds = lease.seconds if lease else 0
+    part, whole = elapsing(lease) if lease else (0, 0)
     for oracle in stage.oracles():
         for session, tasks in stage.populated(oracle, tally, stage.held(oracle)):
-            session.advance(seconds - 10)
+            session.advance(part)
             for tracked in tasks[::2]:
                 held = tracked.model.holding
                 if held and "heartbeat" in stage.adapter.offered:
                     session.heartbeat(held.owner, task=tracked.label)
             stage.later(session, oracle, tally)
-            session.advance(11)
+            session.advance(whole - part)
             for seen in session.reopen():
                 _kept(session, seen, tally)
             for seen in session.reap():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lawful.spec.model import Reason
 from lawful.spec.table import CellKind
+from lawful.strategies.moves import elapsing
 from lawful.strategies.seen import CELL_ASPECTS, Aspect
 from lawful.strategies.walk import STRANGER, Cast
 
@@ -193,7 +194,7 @@ def _heartbeat(stage: Stage, tally: Tally) -> None:
             with row(), stage.session() as session:
                 tracked = stage.reach(session, oracle.params, position)
                 asked(tally, session, session.heartbeat(STRANGER), Reason.STALE_LEASE)
-                session.advance(lease.seconds - 10)
+                session.advance(elapsing(lease)[0])
                 seen = session.heartbeat(_owner(tracked))
                 _judged(tally, session, seen)
                 tally.control(not seen.problems)
@@ -235,12 +236,12 @@ def _expiry(stage: Stage, tally: Tally) -> None:
 
 def _reaper(stage: Stage, tally: Tally) -> None:
     """Reap a store in which some leases have expired, some have not, and others never were."""
-    lease = _lease(stage)
+    part, whole = elapsing(_lease(stage))
     for oracle in stage.oracles():
         for session, _ in stage.populated(oracle, tally):
-            session.advance(lease.seconds - 10)
+            session.advance(part)
             stage.later(session, oracle, tally)
-            session.advance(10 + _MARGIN)
+            session.advance(whole - part)
             steps = session.reap()
             for seen in steps:
                 expired = seen.answer.kind is CellKind.LEGAL

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from lawful.strategies.seen import Aspect, counter
+from lawful.strategies.folding import unfolded
+from lawful.strategies.seen import Aspect
 from lawful.strategies.trace import Submit
 
 from .law import Finding, ScenarioLaw, TraceLaw, with_leases
 from .stage import rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from lawful.spec.table import Table
-    from lawful.strategies.seen import View
     from lawful.strategies.walk import Walk
     from lawful.sut.contract import Entry
 
@@ -22,68 +22,6 @@ if TYPE_CHECKING:
     from .stage import Stage
 
 __all__ = ["CHAIN", "ENTRY", "FOLD", "REAPER"]
-
-
-class Folded(NamedTuple):
-    """What a history says of its task: the fields of a reading that it can know."""
-
-    state: str
-    version: int | None
-    counters: dict[str, int]
-    owner: str | None
-
-
-def fold(table: Table, history: Sequence[Entry]) -> Folded:
-    """Replay a history: what must the reading be?"""
-    state, version, owner = table.initial, None, None
-    counters = dict.fromkeys(table.counters, 0)
-    lease = table.lease
-    for entry in history:
-        state, version = entry.after, entry.version
-        if entry.event is None:
-            continue
-        for name, amount in _added(table, entry):
-            counters[name] += amount
-        if lease and entry.event in lease.granted_by:
-            owner = entry.actor
-        if lease and entry.after not in lease.held_in:
-            owner = None
-    return Folded(state, version, counters, owner)
-
-
-def _added(table: Table, entry: Entry) -> list[tuple[str, int]]:
-    if entry.event not in table.event_names:
-        return []
-    added = list(table.event(entry.event).add)
-    cell = table.cell(entry.before, entry.event) if entry.before in table.states else None
-    if cell and cell.guard:
-        branches = table.guard(cell.guard).branches
-        added += next((b.add for b in branches if b.to == entry.after), ())
-    return added
-
-
-def differences(
-    table: Table,
-    view: View,
-    offered: frozenset[str],
-    indistinct: Mapping[str, frozenset[str]],
-) -> list[tuple[str, str, str]]:
-    """Compare a reading with its history: (field, as folded, as read) where they differ."""
-    history, reading = view.history or (), view.reading
-    folded = fold(table, history)
-    found = []
-    if reading.state not in {folded.state, *indistinct.get(folded.state, ())}:
-        found.append(("state", folded.state, reading.state))
-    if None not in (folded.version, reading.version) and folded.version != reading.version:
-        found.append(("version", str(folded.version), str(reading.version)))
-    for name, value in folded.counters.items():
-        read = counter(reading, name)
-        if read is not None and read != value and history:
-            found.append((name, str(value), str(read)))
-    shown = "lease_owner" in offered and any(entry.actor for entry in history)
-    if shown and reading.lease_owner != folded.owner:
-        found.append(("lease_owner", repr(folded.owner), repr(reading.lease_owner)))
-    return found
 
 
 def _fold(table: Table, walk: Walk, tally: Tally) -> None:
@@ -95,7 +33,7 @@ def _fold(table: Table, walk: Walk, tally: Tally) -> None:
         tally.trigger(seen.before.history != seen.after.history)
         if seen.before[:2] == seen.after[:2]:
             continue
-        if found := differences(table, seen.after, walk.offered, walk.indistinct):
+        if found := unfolded(table, seen.after, walk.offered, walk.indistinct):
             expected = ", ".join(f"{name} {folded}" for name, folded, _ in found)
             got = ", ".join(f"{name} {read}" for name, _, read in found)
             tally.told(walk, length, f"as the history says: {expected}", got)
@@ -151,7 +89,7 @@ def _reaper(stage: Stage, tally: Tally) -> None:
                     moved = tracked.view.history != ()
                     tally.trigger(moved)
                     view, alike = tracked.view, adapter.indistinct
-                    if found := differences(table, view, adapter.offered, alike):
+                    if found := unfolded(table, view, adapter.offered, alike):
                         expected = ", ".join(f"{name} {folded}" for name, folded, _ in found)
                         got = ", ".join(f"{name} {read}" for name, _, read in found)
                         tally.find(

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from lawful.spec.words import cells, deep, packed, shortest_paths
 from lawful.strategies.driver import Fault
-from lawful.strategies.seen import Hung
+from lawful.strategies.seen import Aspect, Hung
 from lawful.strategies.trace import TASK
 from lawful.strategies.walk import Cast, walk
 from lawful.strategies.watch import LIMIT, Watch
 from lawful.sut.contract import NotYet
 
 from .catalogue import CALLS, laws_of
-from .cells import suffix
+from .cells import place, suffix
 from .law import Blocked, Check, Finding, ScenarioLaw, Status, Tally, TraceLaw, conclude, finding
-from .shrink import shortened_cell, shortened_law
+from .shorten import shortened_cell, shortened_law
 from .smoke import smoke
 from .stage import WORDS_PER_STORE, Stage, batched
 from .verdict import Evidence
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from .law import Law
     from .smoke import Smoke
+    from .stage import Search
 
 __all__ = ["Profile", "Run", "run"]
 
@@ -48,7 +49,7 @@ class Profile(StrEnum):
     QUICK = "quick"
     """Every deterministic law with the suites ``cells`` and ``packed``."""
     DEFAULT = "default"
-    """The same and the suite ``deep``."""
+    """The same, the suite ``deep``, and what Hypothesis finds at random."""
 
 
 ALWAYS: Final = frozenset({"restart", "second_connection", "clock"})
@@ -66,6 +67,7 @@ class Run:
         undeclared: Names that a law asks for and that the adapter neither offers nor names as a
             gap, with the laws that ask.
         coverage: For each cell id, how often each layer fired it.
+        places: The same for each position and letter that the table can reach.
         seconds: How long it took.
     """
 
@@ -74,6 +76,7 @@ class Run:
     checks: list[Check] = field(default_factory=list)
     undeclared: dict[str, list[str]] = field(default_factory=dict)
     coverage: dict[str, dict[str, int]] = field(default_factory=dict)
+    places: dict[str, dict[str, int]] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -83,6 +86,7 @@ def run(
     *,
     profile: Profile = Profile.DEFAULT,
     limit: float = LIMIT,
+    search: Search | None = None,
     progress: Callable[[int, int, str], None] = lambda done, of, what: None,
     checked: Callable[[Check], None] = lambda check: None,
 ) -> Run:
@@ -93,6 +97,7 @@ def run(
         folder: An empty folder for stores; a memory-backed one is much faster.
         profile: How much is run.
         limit: How long one call may take, in seconds.
+        search: How the random laws search.
         progress: Told how far the run is.
         checked: Told of each check as soon as it is known.
 
@@ -104,7 +109,9 @@ def run(
     with watch.running():
         first = smoke(adapter, folder, watch)
         result = Run(first.adapter, first)
-        _Runner(result, Stage(first.adapter, folder, watch), profile, progress, checked).run()
+        _Runner(
+            result, Stage(first.adapter, folder, watch, search), profile, progress, checked
+        ).run()
     result.seconds = time.perf_counter() - began
     return result
 
@@ -126,7 +133,7 @@ class _Runner:
         self._checked = checked
         self._tallies: dict[str, Tally] = {}
         self._done = 0
-        every = laws_of(self._adapter.table)
+        every = laws_of(self._adapter.table, sampled=profile is not Profile.QUICK)
         self._gapped = {law.id: check for law in every if (check := self._gap(law))}
         self._laws = [law for law in every if law.id not in self._gapped]
         self._all = every
@@ -157,6 +164,7 @@ class _Runner:
         self._tallies = {law.id: Tally() for law in self._laws}
         try:
             self._walks()
+            self._know()
             for law in self._laws:
                 if isinstance(law, ScenarioLaw):
                     self._tell(law.id)
@@ -171,13 +179,29 @@ class _Runner:
             check = self._gapped.get(law.id) or self._concluded(law)
             self._result.checks.append(check)
             self._checked(check)
+        self._cover()
         self._tell("done")
+
+    def _cover(self) -> None:
+        """Write down how often each layer fired what the table can reach."""
+        for evidence in self._stage.evidence.values():
+            for name, keys in evidence.cells.keys.items():
+                self._result.coverage[name] = dict(evidence.layers.get(name, {}))
+                for key in keys:
+                    hits = dict(evidence.places.get(key, {}))
+                    self._result.places[place(evidence.oracle, key)] = hits
 
     def _concluded(self, law: Law) -> Check:
         tally = self._tallies[law.id]
         if tally.best is not None and not tally.best.error:
             tally.best = shortened_law(self._stage, law, tally.best)
         return conclude(law, tally)
+
+    def _know(self) -> None:
+        """Tell the stage which faults the walks have shown, so that no search finds them again."""
+        for name, aspect in (("lease/held", Aspect.LEASE), ("replay/entry", Aspect.ENTRY)):
+            if name in self._tallies and self._tallies[name].best is not None:
+                self._stage.known_aspects.add(aspect)
 
     def _tell(self, what: str) -> None:
         self._progress(self._done, self._total(), what)
@@ -223,7 +247,6 @@ class _Runner:
             finally:
                 for check in evidence.checks():
                     self._result.checks.append(check)
-                    self._result.coverage[check.id] = dict(evidence.layers.get(check.id, {}))
                     self._checked(check)
 
     def _settle(self, evidence: Evidence, oracle: Oracle) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from lawful.spec.table import CellKind
@@ -42,6 +43,21 @@ WORDS_PER_STORE: Final = 5
 Item = TypeVar("Item")
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How the random laws search.
+
+    Attributes:
+        effort: How much, by the name of an effort of ``lawful.strategies.profiles``.
+        seed: What the draws begin with; by default the effort decides.
+        database: A folder for failing examples; none are kept by default.
+    """
+
+    effort: str = "ci"
+    seed: int | None = None
+    database: Path | None = None
+
+
 class Stage:
     """Fresh stores of one implementation, and what the cells' walks have shown of it.
 
@@ -49,10 +65,15 @@ class Stage:
         adapter: The adapter.
         folder: An empty folder for stores; a memory-backed one is much faster.
         watch: What ends a call that hangs.
+        search: How the random laws search.
     """
 
-    def __init__(self, adapter: Adapter, folder: Path, watch: Watch) -> None:
+    def __init__(
+        self, adapter: Adapter, folder: Path, watch: Watch, search: Search | None = None
+    ) -> None:
         self.adapter = adapter
+        self.search = search or Search()
+        self.known_aspects: set[Aspect] = set()
         self.table = adapter.table
         self.evidence: dict[tuple[tuple[str, int], ...], Evidence] = {}
         self.faults: list[Fault] = []
@@ -67,6 +88,14 @@ class Stage:
         folder = self._folder / f"store-{next(self._numbers)}"
         with Session(self.adapter, folder, self._watch) as session:
             yield session
+
+    def folder(self, name: str) -> Path:
+        """Return a folder for stores that are not this stage's own to open."""
+        return self._folder / f"{name}-{next(self._numbers)}"
+
+    def cover(self, layer: str, oracle: Oracle, position: Position, letter: Letter) -> None:
+        """Count that a letter was fired at a position, in one of the coverage's layers."""
+        self.evidence[tuple(oracle.params.items())].cover(layer, position, letter)
 
     def walks(
         self, params: Params, words: Iterable[Word], *, suite: str, cast: Cast
@@ -246,9 +275,7 @@ def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 def own_trace(session: Session, label: str) -> tuple[Op, ...]:
     """Return what was done to one task, and to the store as a whole."""
-    return tuple(
-        relabelled(op, TASK) for op in session.log if not hasattr(op, "task") or op.task == label
-    )
+    return tuple(relabelled(op, TASK) for op in session.log if getattr(op, "task", label) == label)
 
 
 def rows(tally: Tally) -> Callable[[], _Row]:

@@ -16,13 +16,14 @@ from lawful.spec.words import Edge, shortest_paths
 from lawful.strategies.seen import CELL_ASPECTS, Aspect, How
 from lawful.strategies.trace import Fire, format_trace
 
-from .cells import Cells, cell_id
+from .cells import CellKey, Cells, cell_id
 from .law import Check, Status, finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lawful.spec.oracle import Oracle, Position
+    from lawful.spec.table import Letter
     from lawful.spec.words import Word
     from lawful.strategies.seen import Problem, Seen
     from lawful.strategies.walk import Walk
@@ -45,6 +46,7 @@ class Evidence:
         self.cells = Cells(oracle)
         self._hidden = hidden
         self.layers: dict[str, dict[str, int]] = defaultdict(dict)
+        self.places: dict[CellKey, dict[str, int]] = defaultdict(dict)
         self._hits: dict[str, dict[How, int]] = defaultdict(lambda: dict.fromkeys(How, 0))
         self._best: dict[tuple[str, How], Finding] = {}
         self._findings: dict[str, int] = defaultdict(int)
@@ -59,8 +61,7 @@ class Evidence:
             position, letter = seen.model.position, seen.op.letter
             name = cell_id(self.oracle, position, letter)
             self._hits[name][seen.how] += 1
-            layer = self.layers[name]
-            layer[walk.suite] = layer.get(walk.suite, 0) + 1
+            self.cover(walk.suite, position, letter)
             problems = seen.wrong(CELL_ASPECTS)
             if problems:
                 self._findings[name] += 1
@@ -70,6 +71,14 @@ class Evidence:
                     self.add(name, replace(found, whole=walk.whole(length)))
             if problems and seen.answer.kind is CellKind.LEGAL and seen.how is How.CLEAN:
                 self._broken[Edge(position, letter)] = None
+
+    def cover(self, layer: str, position: Position, letter: Letter) -> None:
+        """Count that a letter was fired at a position, in one of the coverage's layers."""
+        for hits in (
+            self.layers[cell_id(self.oracle, position, letter)],
+            self.places[CellKey(position, letter)],
+        ):
+            hits[layer] = hits.get(layer, 0) + 1
 
     def add(self, name: str, found: Finding) -> None:
         """Add a finding to a cell's check; the one with the shortest trace is kept."""

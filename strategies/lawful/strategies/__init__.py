@@ -11,29 +11,69 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .adapter import Adapter, AdapterError, describe
     from .clock import ManualClock
+    from .machine import LifecycleMachine
+    from .moves import Start
+    from .performing import perform
+    from .profiles import Effort, profile
+    from .programs import (
+        StrategyError,
+        clock_steps,
+        events,
+        params,
+        programs,
+        stale_tokens,
+        starts,
+    )
     from .session import Session
+    from .tables import specs
     from .trace import TraceError, format_trace, parse_trace
 
 __all__ = [
     "Adapter",
     "AdapterError",
+    "Effort",
+    "LifecycleMachine",
     "ManualClock",
     "Session",
+    "Start",
+    "StrategyError",
     "TraceError",
+    "clock_steps",
     "describe",
+    "events",
     "format_trace",
+    "params",
     "parse_trace",
+    "perform",
+    "profile",
+    "programs",
+    "specs",
+    "stale_tokens",
+    "starts",
 ]
 
 _HOMES = {
     "Adapter": "adapter",
     "AdapterError": "adapter",
+    "Effort": "profiles",
+    "LifecycleMachine": "machine",
     "ManualClock": "clock",
     "Session": "session",
+    "Start": "moves",
+    "StrategyError": "programs",
     "TraceError": "trace",
+    "clock_steps": "programs",
     "describe": "adapter",
+    "events": "programs",
     "format_trace": "trace",
+    "params": "programs",
     "parse_trace": "trace",
+    "perform": "performing",
+    "profile": "profiles",
+    "programs": "programs",
+    "specs": "tables",
+    "stale_tokens": "programs",
+    "starts": "programs",
 }
 
 

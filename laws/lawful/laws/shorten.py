@@ -1,4 +1,4 @@
-"""Make a trace as short as it can be while it still shows the same thing.
+"""A finding, with the shortest trace that shows it.
 
 Most traces are shortest already: words begin with a shortest path. The others (what only a long
 word or many tasks show) lose every step that is not needed.
@@ -7,11 +7,12 @@ word or many tasks show) lose every step that is not needed.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from lawful.strategies.driver import Fault
 from lawful.strategies.performing import perform
 from lawful.strategies.seen import CELL_ASPECTS, How, Hung
+from lawful.strategies.shrinking import shrink
 from lawful.strategies.trace import TASK, Put, Submit
 from lawful.strategies.walk import Walk
 
@@ -29,48 +30,7 @@ if TYPE_CHECKING:
     from .law import Finding, Law
     from .stage import Stage
 
-__all__ = ["BUDGET", "shortened_cell", "shortened_law", "shrink"]
-
-BUDGET: Final = 20_000
-"""How many steps the shorter traces that are tried may take in all."""
-
-
-def shrink(
-    ops: Sequence[Op], shows: Callable[[tuple[Op, ...]], bool], *, budget: int = BUDGET
-) -> tuple[Op, ...]:
-    """Return a shorter trace that still shows it; ``ops`` itself if nothing shorter does.
-
-    Args:
-        ops: The trace; its last step is the broken one and stays.
-        shows: Does a trace and says whether it still shows the same finding.
-        budget: How many steps the traces that are tried may take in all.
-
-    Returns:
-        A trace from which no single step can be left out, unless ``budget`` ran out.
-    """
-    best, left = tuple(ops), budget
-    if not shows(best):
-        return best
-    size = max(len(best) // 2, 1)
-    while size and left > 0:
-        shorter = False
-        index = len(best) - 1 - size
-        while index >= 0 and left > 0:
-            rest = _without(best, index, size)
-            left -= len(rest)
-            if rest and rest[-1] == best[-1] and shows(rest):
-                best, shorter = rest, True
-            index = min(index, len(best) - size) - (size if size > 2 else 1)
-        # Pairs and single steps are tried until neither helps: many come as an arming and a use.
-        size = 2 if shorter and size <= 2 else size // 2
-    return best
-
-
-def _without(ops: tuple[Op, ...], index: int, size: int) -> tuple[Op, ...]:
-    """Leave out ``size`` steps; a task that is left without its beginning goes altogether."""
-    kept = [op for number, op in enumerate(ops) if not index <= number < index + size]
-    begun = {op.task for op in kept if isinstance(op, Submit | Put)}
-    return tuple(op for op in kept if getattr(op, "task", None) in {None, "?", *begun})
+__all__ = ["shortened_cell", "shortened_law"]
 
 
 def shortened_cell(stage: Stage, name: str, found: Finding) -> Finding:

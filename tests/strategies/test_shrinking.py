@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lawful.laws.shrink import shrink
 from lawful.spec import Letter
+from lawful.strategies.shrinking import shrink
 from lawful.strategies.trace import Fire, Submit
 
 if TYPE_CHECKING:
