@@ -147,8 +147,8 @@ def _bisimulation(stage: Stage, tally: Tally) -> None:
     """Run programs twice, with and without the calls that the table refuses, and compare."""
     from hypothesis import given, seed
 
+    from lawful.strategies.drawing import programs
     from lawful.strategies.moves import abilities
-    from lawful.strategies.programs import programs
 
     adapter, tasks = stage.adapter, 1 if stage.adapter.claims else 2
 

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .adapter import Adapter, AdapterError, describe
     from .clock import ManualClock
-    from .machine import LifecycleMachine
-    from .moves import Start
-    from .performing import perform
-    from .profiles import Effort, profile
-    from .programs import (
+    from .drawing import (
         StrategyError,
         clock_steps,
         events,
@@ -24,6 +20,10 @@ if TYPE_CHECKING:
         stale_tokens,
         starts,
     )
+    from .machine import LifecycleMachine
+    from .moves import Start
+    from .performing import perform
+    from .profiles import Effort, profile
     from .session import Session
     from .tables import specs
     from .trace import TraceError, format_trace, parse_trace
@@ -60,20 +60,20 @@ _HOMES = {
     "ManualClock": "clock",
     "Session": "session",
     "Start": "moves",
-    "StrategyError": "programs",
+    "StrategyError": "drawing",
     "TraceError": "trace",
-    "clock_steps": "programs",
+    "clock_steps": "drawing",
     "describe": "adapter",
-    "events": "programs",
+    "events": "drawing",
     "format_trace": "trace",
-    "params": "programs",
+    "params": "drawing",
     "parse_trace": "trace",
     "perform": "performing",
     "profile": "profiles",
-    "programs": "programs",
+    "programs": "drawing",
     "specs": "tables",
-    "stale_tokens": "programs",
-    "starts": "programs",
+    "stale_tokens": "drawing",
+    "starts": "drawing",
 }
 
 

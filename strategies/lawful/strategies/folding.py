@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .seen import counter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lawful.spec.table import Table
     from lawful.sut.contract import Entry
@@ -27,32 +27,52 @@ class Folded(NamedTuple):
 
 
 def fold(table: Table, history: Sequence[Entry]) -> Folded:
-    """Replay a history: what must the reading be?"""
+    """Replay a history: what must the reading be?
+
+    Two branches of a guard may lead to one state and add differently; an entry does not tell which
+    of them was taken, so the counter is left out.
+    """
     state, version, owner = table.initial, None, None
     counters = dict.fromkeys(table.counters, 0)
+    unsure: set[str] = set()
     lease = table.lease
     for entry in history:
         state, version = entry.after, entry.version
         if entry.event is None:
             continue
-        for name, amount in _added(table, entry):
-            counters[name] += amount
+        for add in _added(table, entry):
+            for name, amount in add:
+                counters[name] += amount
+        for name in _unsure(table, entry):
+            unsure.add(name)
         if lease and entry.event in lease.granted_by:
             owner = entry.actor
         if lease and entry.after not in lease.held_in:
             owner = None
-    return Folded(state, version, counters, owner)
+    known = {name: value for name, value in counters.items() if name not in unsure}
+    return Folded(state, version, known, owner)
 
 
-def _added(table: Table, entry: Entry) -> list[tuple[str, int]]:
-    if entry.event not in table.event_names:
+def _added(table: Table, entry: Entry) -> Iterator[tuple[tuple[str, int], ...]]:
+    if entry.event in table.event_names:
+        yield table.event(entry.event).add
+        yield next(iter(_branches(table, entry)), ())
+
+
+def _unsure(table: Table, entry: Entry) -> set[str]:
+    """Return the counters of which the entry does not tell whether they were added to."""
+    ways = [dict(add) for add in _branches(table, entry)]
+    names = {name for add in ways for name in add}
+    return {name for name in names if len({add.get(name, 0) for add in ways}) > 1}
+
+
+def _branches(table: Table, entry: Entry) -> list[tuple[tuple[str, int], ...]]:
+    """Return what the branches add that a guard may have taken."""
+    if entry.event not in table.event_names or entry.before not in table.states:
         return []
-    added = list(table.event(entry.event).add)
-    cell = table.cell(entry.before, entry.event) if entry.before in table.states else None
-    if cell and cell.guard:
-        branches = table.guard(cell.guard).branches
-        added += next((b.add for b in branches if b.to == entry.after), ())
-    return added
+    cell = table.cell(entry.before, entry.event)
+    branches = table.guard(cell.guard).branches if cell.guard else ()
+    return [branch.add for branch in branches if branch.to == entry.after]
 
 
 def unfolded(

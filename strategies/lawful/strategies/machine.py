@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from .adapter import describe, describe_class
+from .drawing import StrategyError, moves, one_of
 from .folding import unfolded
 from .moves import Begin, Resolver, abilities, likely_starts
 from .performing import perform
-from .programs import StrategyError, moves, one_of
 from .python import as_python
 from .seen import Aspect, Problem
 from .session import Session

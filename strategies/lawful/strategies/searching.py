@@ -13,11 +13,11 @@ import hypothesis
 from hypothesis import Phase, given
 from hypothesis.stateful import run_state_machine_as_test
 
+from .drawing import courses
 from .driver import Fault
 from .machine import LifecycleMachine, Unlawful, unlawful
 from .moves import Begin, abilities, plainer, resolved, spelled_out
 from .performing import perform
-from .programs import courses
 from .seen import Hung
 from .session import Session
 from .shrinking import shrink_moves

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lawful.spec.reader import parse_table
 
-from .programs import StrategyError
+from .drawing import StrategyError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
