@@ -250,3 +250,17 @@ def test_the_suite_cells_takes_other_paths_if_told() -> None:
     way = (Letter("running"), Letter("failed"))
     words = cells(oracle, paths={Position("failed", ()): way})
     assert words == tuple((*way, letter) for letter in oracle.table.letters)
+
+
+def test_a_dense_cyclic_table_has_no_endless_suite() -> None:
+    states = [f"s{n}" for n in range(6)]
+    rows = "\n".join(f"{state} = {states!r}" for state in states)
+    text = (
+        "format = 'lawful-spec/1'\nname = 'dense'\ninitial = 's0'\nterminal = []\n"
+        f"events = {[f'to_{state}' for state in states]!r}\n"
+        "counts = { legal = 36, noop = 0, refused = 0 }\n"
+        f"[table]\n{rows}\n"
+    )
+    oracle = Oracle(parse_table(text, "dense.toml"), {})
+    assert len(list(histories(oracle))) == 1_000
+    assert len(packed(oracle)) == 1_000

@@ -14,7 +14,7 @@ Domains for Conformance Testing of FSMs", CONCUR 2025, for ``deep``):
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from .table import CellKind
 
@@ -39,6 +39,10 @@ Word: TypeAlias = "tuple[Letter, ...]"
 
 LOOPS = 1
 """How often a history may come back to a position: cyclic tables have endless histories."""
+
+
+MOST: Final = 1_000
+"""How many histories are yielded at most: a dense cyclic table has more than anybody can walk."""
 
 
 class Edge(NamedTuple):
@@ -86,9 +90,12 @@ def histories(oracle: Oracle, *, loops: int = LOOPS) -> Iterator[Word]:
         oracle: The table and its parameters.
         loops: How often a history may come back to a position it has been in. A history that
             may not go on for that reason alone ends there, and counts as maximal.
+
+    At most ``MOST`` are yielded: of a table with more, ``packed`` is complete no longer.
     """
+    left = MOST
     stack: list[tuple[Position, Word, tuple[Position, ...]]] = [(oracle.origin, (), ())]
-    while stack:
+    while stack and left:
         position, word, visited = stack.pop()
         visited = (*visited, position)
         onward = [
@@ -99,6 +106,7 @@ def histories(oracle: Oracle, *, loops: int = LOOPS) -> Iterator[Word]:
         ]
         if not onward:
             yield word
+            left -= 1
         stack.extend(reversed(onward))
 
 

@@ -43,8 +43,7 @@ def fold(table: Table, history: Sequence[Entry]) -> Folded:
         for add in _added(table, entry):
             for name, amount in add:
                 counters[name] += amount
-        for name in _unsure(table, entry):
-            unsure.add(name)
+        unsure |= _unsure(table, entry)
         if lease and entry.event in lease.granted_by:
             owner = entry.actor
         if lease and entry.after not in lease.held_in:
