@@ -78,7 +78,7 @@ class ZombieSucceeds(Honest):
 
 
 class ReapsTooSoon(Honest):
-    """The reaper takes a lease five seconds before its deadline... and a little earlier still."""
+    """The reaper takes a lease that has less than 25 seconds left."""
 
     def expired(self, row: Row) -> bool:
         return row["owner"] is not None and bool(row["until"] < self.clock.now() + 25)
