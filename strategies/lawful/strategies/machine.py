@@ -96,7 +96,7 @@ class LifecycleMachine(RuleBasedStateMachine):
         self._over = False
 
     @classmethod
-    def for_(cls, target: str | type | Adapter, *, tasks: int = 4) -> type[LifecycleMachine]:
+    def for_(cls, target: str | type | Adapter, *, tasks: int = 6) -> type[LifecycleMachine]:
         """Make the machine of one target.
 
         Args:

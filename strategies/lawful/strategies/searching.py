@@ -142,7 +142,7 @@ def search_machine(
     how: hypothesis.settings,
     *,
     seed: int | None = None,
-    tasks: int = 4,
+    tasks: int = 6,
     observe: Callable[[Session, Seen], None] = lambda session, seen: None,
     known: Callable[[Session, Seen], bool] = lambda session, seen: False,
 ) -> Unlawful | None:
