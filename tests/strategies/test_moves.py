@@ -26,7 +26,7 @@ from lawful.strategies.moves import (
     simplified,
     spelled_out,
 )
-from lawful.strategies.trace import Advance, Reap, Submit, format_trace
+from lawful.strategies.trace import Advance, Reap, Second, Submit, format_trace
 
 TABLE = shipped_table("task")
 FAIL = Letter("fail", (("retryable", True),))
@@ -121,7 +121,7 @@ def test_what_is_not_offered_is_not_among_the_moves() -> None:
     everything = {kind.name for kind in kinds(TABLE, tasks=2, able=ABILITIES)}
     assert everything == {
         "fire", "go_on", "go_on_oddly", "fire_oddly", "begin", "advance", "reap", "heartbeat",
-        "reopen",
+        "reopen", "second",
     }  # fmt: skip
     bare = {kind.name for kind in kinds(TABLE, tasks=1, able=())}
     assert bare == {"fire", "go_on"}
@@ -134,7 +134,7 @@ def test_every_move_can_be_drawn_and_the_likely_ones_come_first() -> None:
     every = drawable(some)
     assert set(every) == {move for kind in some for move in kind.moves}
     begun = sum(isinstance(move, Begin) for move in every[:FRONT])
-    assert begun == round(FRONT * 8 / 27)  # its weight is 8 of 2 + 6 + 3 + 8 + 3 + 3 + 1 + 1
+    assert begun == round(FRONT * 8 / 28)  # its weight is 8 of 2 + 6 + 3 + 8 + 3 + 3 + 1 + 1 + 1
 
 
 def test_simpler_programs_begin_elsewhere_and_do_without_the_reaper() -> None:
@@ -149,6 +149,13 @@ def test_a_task_that_is_left_out_takes_its_moves_with_it() -> None:
     assert "enqueue@client fail(retryable=true)@worker-1" in [
         written(*course) for course in simplified(TABLE, two)
     ]
+
+
+def test_a_second_instance_is_opened_once_and_spelled_out_once() -> None:
+    drawn = (start("queued"), Second(), Second(), Firing(FAIL))
+    assert written(*drawn) == "enqueue@client SECOND fail(retryable=true)@worker-1"
+    single = spelled_out(TABLE, drawn, tasks=1)
+    assert len(single) == len(resolved(TABLE, drawn, tasks=1)) == 4
 
 
 def test_a_plainer_program_shows_less_and_is_as_long() -> None:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     import hypothesis
 
-    from lawful.strategies.machine import Unlawful
     from lawful.strategies.seen import Seen
     from lawful.strategies.session import Session
     from lawful.strategies.trace import Op
+    from lawful.strategies.unlawful import Unlawful
 
     from .bisimulation import Move
     from .law import Tally

@@ -18,7 +18,6 @@ from lawful.spec.errors import LawfulError
 
 from .moves import (
     ABILITIES,
-    FRONT,
     Begin,
     drawable,
     elapsing,
@@ -150,14 +149,15 @@ def stale_tokens(grants: int) -> SearchStrategy[int]:
     return st.sampled_from(range(grants - 1, 0, -1))
 
 
-def moves(
-    table: Table, *, tasks: int = 2, abilities: Collection[str] = ABILITIES
-) -> SearchStrategy[Move]:
-    """Draw a move, the plain ones first.
+def bursts(
+    table: Table, *, tasks: int = 2, most: int = 6, abilities: Collection[str] = ABILITIES
+) -> SearchStrategy[tuple[Move, ...]]:
+    """Draw a few moves in a row, the plain ones first.
 
     Args:
         table: The lifecycle.
         tasks: How many tasks there may be.
+        most: The most moves in a row.
         abilities: What may be made use of, of ``ABILITIES``.
 
     Raises:
@@ -165,9 +165,7 @@ def moves(
     """
     _known("ability", abilities, sorted(ABILITIES))
     every = drawable(kinds(table, tasks=tasks, able=abilities))
-    # By one draw, four of five come from those that are weighed: two draws take twice the time.
-    weighed, rest = every[:FRONT], every[FRONT:]
-    return one_of(weighed * -(-4 * len(rest) // FRONT) + rest)
+    return _tails(every, least=1, most=most)
 
 
 def _tails(every: Sequence[Move], *, least: int, most: int) -> SearchStrategy[tuple[Move, ...]]:

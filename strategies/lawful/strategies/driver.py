@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lawful.sut.contract import Entry, Reading, Refusal, Refused
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from .watch import Watch
 
 __all__ = ["Claim", "ClaimKind", "Driver", "Fault"]
+
+# The kinds of _READING and _ENTRY below: asked of tuples, it takes a quarter of the time.
+_NUMBER: Final = (int, NoneType)
+_TIME: Final = (float, int, NoneType)
+_WORD: Final = (str, NoneType)
+_MAPPED: Final = (dict, NoneType, Mapping)
 
 _OUR_CODE = str(Path(__file__).parent)
 
@@ -258,12 +265,12 @@ class Driver:
             given = given._replace(state=self._states[state])
         if not (
             isinstance(state, str)
-            and isinstance(attempts, int | None)
-            and isinstance(version, int | None)
-            and isinstance(owner, str | None)
-            and isinstance(until, float | int | None)
-            and isinstance(token, int | None)
-            and isinstance(counters, Mapping | None)
+            and isinstance(attempts, _NUMBER)
+            and isinstance(version, _NUMBER)
+            and isinstance(owner, _WORD)
+            and isinstance(until, _TIME)
+            and isinstance(token, _NUMBER)
+            and isinstance(counters, _MAPPED)
         ):
             raise Fault("read", f"gave {_misfit(given, _READING)} is expected")
         return given
@@ -284,10 +291,10 @@ class Driver:
             fields: Any = entry  # whatever a stranger's code put into them
             version, event, _, after, _, payload = fields
             if not (
-                isinstance(version, int | None)
-                and isinstance(event, str | None)
+                isinstance(version, _NUMBER)
+                and isinstance(event, _WORD)
                 and isinstance(after, str)
-                and isinstance(payload, Mapping | None)
+                and isinstance(payload, _MAPPED)
             ):
                 raise Fault("history", f"holds {_misfit(entry, _ENTRY)} is expected")
             if self._states:

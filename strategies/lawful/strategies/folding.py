@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .seen import counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lawful.spec.table import Table
     from lawful.sut.contract import Entry
@@ -40,10 +40,13 @@ def fold(table: Table, history: Sequence[Entry]) -> Folded:
         state, version = entry.after, entry.version
         if entry.event is None:
             continue
-        for add in _added(table, entry):
-            for name, amount in add:
-                counters[name] += amount
-        unsure |= _unsure(table, entry)
+        if entry.event in table.event_names:
+            _add(counters, table.event(entry.event).add)
+        ways = _branches(table, entry)
+        if ways:
+            _add(counters, ways[0])
+        if len(ways) > 1:
+            unsure |= _unsure(ways)
         if lease and entry.event in lease.granted_by:
             owner = entry.actor
         if lease and entry.after not in lease.held_in:
@@ -52,17 +55,16 @@ def fold(table: Table, history: Sequence[Entry]) -> Folded:
     return Folded(state, version, known, owner)
 
 
-def _added(table: Table, entry: Entry) -> Iterator[tuple[tuple[str, int], ...]]:
-    if entry.event in table.event_names:
-        yield table.event(entry.event).add
-        yield next(iter(_branches(table, entry)), ())
+def _add(counters: dict[str, int], amounts: Iterable[tuple[str, int]]) -> None:
+    for name, amount in amounts:
+        counters[name] += amount
 
 
-def _unsure(table: Table, entry: Entry) -> set[str]:
-    """Return the counters of which the entry does not tell whether they were added to."""
-    ways = [dict(add) for add in _branches(table, entry)]
-    names = {name for add in ways for name in add}
-    return {name for name in names if len({add.get(name, 0) for add in ways}) > 1}
+def _unsure(ways: Sequence[tuple[tuple[str, int], ...]]) -> set[str]:
+    """Return the counters of which an entry does not tell whether they were added to."""
+    added = [dict(add) for add in ways]
+    names = {name for add in added for name in add}
+    return {name for name in names if len({add.get(name, 0) for add in added}) > 1}
 
 
 def _branches(table: Table, entry: Entry) -> list[tuple[tuple[str, int], ...]]:

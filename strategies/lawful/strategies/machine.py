@@ -6,25 +6,22 @@ is made for one target: ``LifecycleMachine.for_("reference").TestCase`` is a tes
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from .adapter import describe, describe_class
-from .drawing import StrategyError, moves, one_of
-from .folding import unfolded
+from .drawing import StrategyError, bursts, one_of
 from .moves import Begin, Resolver, abilities, likely_starts
 from .performing import perform
-from .python import as_python
-from .seen import Aspect, Problem
 from .session import Session
 from .stores import store_folder
-from .trace import format_trace
+from .unhurried import Unhurried
+from .unlawful import Unlawful, first_unlawful, unlawful
 from .watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -33,45 +30,18 @@ if TYPE_CHECKING:
     from .seen import Seen
     from .trace import Op
 
-__all__ = ["LifecycleMachine", "Unlawful"]
-
-
-class Unlawful(AssertionError):
-    """A step was unlawful.
-
-    Attributes:
-        adapter: Whose step it was.
-        trace: The steps, the broken one last.
-        seen: The broken step.
-        moves: The moves that the trace was made of, where they are known.
-    """
-
-    def __init__(
-        self,
-        adapter: Adapter,
-        trace: tuple[Op, ...],
-        seen: Seen,
-        moves: tuple[Move, ...] = (),
-    ) -> None:
-        self.adapter = adapter
-        self.trace = trace
-        self.seen = seen
-        self.moves = moves
-        super().__init__(adapter, trace, seen, moves)
-
-    def __str__(self) -> str:
-        """Say what was wrong, how to replay it, and the same as a test. Made when it is read."""
-        line = format_trace(self.trace)
-        problems = [f"expected {p.expected}; got {p.got}" for p in self.seen.problems]
-        replay = f"lawful replay {shlex.quote(self.adapter.target)} {shlex.quote(line)}"
-        python = as_python(self.adapter, self.trace)
-        return "\n".join((*problems, f"trace:  {line}", f"replay: {replay}", "", python))
+__all__ = ["LifecycleMachine"]
 
 
 class LifecycleMachine(RuleBasedStateMachine):
     """A state machine for one implementation and its table.
 
     Not to be used itself: :meth:`for_` makes the class that is.
+
+    Attributes:
+        adapter: The implementation.
+        tasks: The most tasks in a store.
+        done: The steps that were done.
     """
 
     adapter: ClassVar[Adapter]
@@ -90,8 +60,9 @@ class LifecycleMachine(RuleBasedStateMachine):
         super().__init__()
         self._resolver = Resolver(self.adapter.table)
         self._place: AbstractContextManager[Path] = store_folder()
-        self._session = Session(self.adapter, self._place.__enter__() / "store", Watch())
-        self._ops: list[Op] = []
+        self._folder = self._place.__enter__()
+        self._session = Unhurried(self.adapter, self._folder / "store", Watch())
+        self.done: list[Op] = []
         self._moves: list[Move] = []
         self._over = False
 
@@ -116,66 +87,90 @@ class LifecycleMachine(RuleBasedStateMachine):
         members: dict[str, Any] = {"adapter": target, "tasks": tasks, **_rules(target, tasks)}
         return type(f"{cls.__name__}Of{target.factory.__name__}", (cls,), members)
 
-    def take(self, move: Move) -> None:
-        """Resolve a move and do its steps.
+    def take(self, moves: Iterable[Move]) -> None:
+        """Resolve moves and do their steps.
 
         Raises:
             Unlawful: A step was unlawful.
         """
-        if self._over or (isinstance(move, Begin) and len(self._resolver.tasks) >= self.tasks):
-            return
-        self._moves.append(move)
-        for op in self._resolver.resolve(move):
-            self._ops.append(op)
-            for seen in perform(self._session, op):
-                self.observe(self._session, seen)
-                if unlawful(self._session, seen):
-                    if self.known(self._session, seen):
-                        self._over = True
-                        return
-                    raise Unlawful(self.adapter, tuple(self._ops), seen, tuple(self._moves))
+        for move in moves:
+            full = len(self._resolver.tasks) >= self.tasks
+            if self._over or (isinstance(move, Begin) and full):
+                continue
+            self._moves.append(move)
+            for op in self._resolver.resolve(move):
+                self._over = True  # whatever is raised, nothing is done after it
+                found = self._step(op)
+                if found is not None:
+                    self._settle(found)
+                    return
+                self._over = False
 
     def teardown(self) -> None:
-        """Close the store and remove it."""
+        """Look at every task, close the store and remove it.
+
+        Raises:
+            Unlawful: A task is not as it was.
+        """
         try:
-            self._session.__exit__(None, None, None)
+            found = None if self._over else self._late()
+            if found is not None:
+                self._settle(found)
         finally:
-            self._place.__exit__(None, None, None)
+            try:
+                self._session.__exit__(None, None, None)
+            finally:
+                self._place.__exit__(None, None, None)
 
+    def _step(self, op: Op) -> Unlawful | None:
+        """Do a step and judge it, and what has become of its task since it was looked at."""
+        late = self._late(op)
+        if late is not None:
+            return late
+        self.done.append(op)
+        for seen in perform(self._session, op):
+            self.observe(self._session, seen)
+            if unlawful(self._session, seen):
+                return Unlawful(self.adapter, tuple(self.done), seen)
+        return None
 
-def unlawful(session: Session, seen: Seen) -> bool:
-    """Say whether a step was unlawful, or left a history that tells another story than the row."""
-    if seen.after is not None and seen.task in session.tasks and not seen.problems:
-        adapter = session.adapter
-        differing = (
-            unfolded(adapter.table, seen.after, adapter.offered, adapter.indistinct)
-            if seen.after.history
-            else []
-        )
-        seen.problems += tuple(
-            Problem(Aspect.ENTRY, f"{name} {folded}, as the history says", f"{name} {read}")
-            for name, folded, read in differing
-        )
-    return bool(seen.problems)
+    def _late(self, op: Op | None = None) -> Unlawful | None:
+        """Look at what a step is about, or at every task; find which step has changed it."""
+        for seen in self._session.overdue(op):
+            with Session(self.adapter, self._folder / "again", Watch()) as session:
+                found = first_unlawful(session, self.done)
+            return found or Unlawful(self.adapter, tuple(self.done), seen)
+        return None
+
+    def _settle(self, found: Unlawful) -> None:
+        """Raise what was found, unless it is known.
+
+        Raises:
+            Unlawful: It is not.
+        """
+        if not self.known(self._session, found.seen):
+            found.moves = tuple(self._moves)
+            raise found
 
 
 def _rules(adapter: Adapter, tasks: int) -> dict[str, Callable[..., None]]:
-    """Make the rules: a task or two are begun, and then any move is taken.
+    """Make the rules: a task or two are begun, and then anything is done, a few moves at a time.
 
     One rule that draws what it does, and not one for each kind of move: Hypothesis would draw all
-    rules equally often, and some kinds have many more moves than others.
+    rules equally often, and some kinds have many more moves than others. A few moves at a time,
+    since Hypothesis takes as long over a rule as a store over several steps.
     """
     table = adapter.table
-    begin = one_of([Begin(start) for start in likely_starts(table)])
+    begin = one_of([(Begin(start),) for start in likely_starts(table)])
     names = ["first", "second"][:tasks]
-    anything = moves(table, tasks=tasks, abilities=abilities(adapter))
-    made = {name: initialize(move=begin)(_taking(name)) for name in names}
-    return {**made, "then": rule(move=anything)(_taking("then"))}
+    anything = bursts(table, tasks=tasks, abilities=abilities(adapter))
+    made = {name: initialize(moves=begin)(_taking(name)) for name in names}
+    return {**made, "then": rule(moves=anything)(_taking("then"))}
 
 
 def _taking(name: str) -> Callable[..., None]:
-    def take(self: LifecycleMachine, move: Move) -> None:
-        self.take(move)
+    def take(self: LifecycleMachine, moves: tuple[Move, ...]) -> None:
+        self.take(moves)
 
     take.__name__ = name
     return take

@@ -16,7 +16,7 @@ from lawful.spec.oracle import Oracle
 from lawful.spec.table import CellKind, Letter
 from lawful.spec.words import shortest_paths
 
-from .trace import TASK, Advance, Fire, Heartbeat, Reap, Reopen, Submit
+from .trace import TASK, Advance, Fire, Heartbeat, Reap, Reopen, Second, Submit
 from .walk import STRANGER, Cast, actor_for
 
 if TYPE_CHECKING:
@@ -57,7 +57,16 @@ __all__ = [
 ]
 
 ABILITIES: Final = frozenset(
-    {"actor", "clock", "expected_version", "heartbeat", "reap", "restart", "token"}
+    {
+        "actor",
+        "clock",
+        "expected_version",
+        "heartbeat",
+        "reap",
+        "restart",
+        "second_connection",
+        "token",
+    }
 )
 """What moves may make use of beyond firing events."""
 
@@ -67,7 +76,7 @@ FRONT: Final = 256
 
 def abilities(adapter: Adapter) -> frozenset[str]:
     """Return what moves may make use of with an implementation."""
-    always = {"clock", "restart"} - set(adapter.gaps)
+    always = {"clock", "restart", "second_connection"} - set(adapter.gaps)
     return frozenset(ABILITIES & (adapter.offered | always))
 
 
@@ -180,7 +189,7 @@ class Begin:
     start: Start
 
 
-Move: TypeAlias = Firing | Onward | Beat | Begin | Advance | Reap | Reopen
+Move: TypeAlias = Firing | Onward | Beat | Begin | Advance | Reap | Reopen | Second
 
 
 @dataclass(slots=True)
@@ -206,6 +215,7 @@ class Resolver:
         self.tasks: list[Played] = []
         self._oracles: dict[tuple[tuple[str, int], ...], Oracle] = {}
         self._choices: dict[tuple[Oracle, Position], tuple[Letter, ...]] = {}
+        self._shared = False
 
     def resolve(self, move: Move) -> list[Op]:
         """Return what a move means now, and take it."""
@@ -222,6 +232,11 @@ class Resolver:
                 self._now += seconds
             case Reap():
                 self._reap()
+            case Second():
+                # One is enough to see through; each more is a reading more at every step.
+                if self._shared:
+                    return []
+                self._shared = True
             case Reopen():
                 pass
         return [move]
@@ -369,6 +384,8 @@ def kinds(table: Table, *, tasks: int, able: Collection[str]) -> list[Kind]:
         made.append(Kind("heartbeat", 1, tuple(Beat(*f) for f in product(whos, tokens, each))))
     if "restart" in able:
         made.append(Kind("reopen", 1, (Reopen(),)))
+    if "second_connection" in able:
+        made.append(Kind("second", 1, (Second(),)))
     return [kind for kind in made if kind.moves]
 
 
@@ -421,13 +438,12 @@ def spelled_out(table: Table, drawn: Iterable[Move], *, tasks: int) -> tuple[Mov
     for move in drawn:
         begun = len(resolver.tasks)
         if not isinstance(move, Begin):
-            single.append(resolver.plain(move))
+            plain = resolver.plain(move)
+            single += [plain] * len(resolver.resolve(plain))  # some come to nothing
         elif begun < tasks:
             origin = move.start._replace(word=())
             single += [Begin(origin), *(Firing(letter, task=begun) for letter in move.start.word)]
-        else:
-            continue
-        resolver.resolve(move)
+            resolver.resolve(move)
     return tuple(single)
 
 

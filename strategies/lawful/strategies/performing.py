@@ -34,7 +34,7 @@ def perform(session: Session, op: Op) -> list[Seen]:
     """Do a step and return what was judged, on whichever tasks.
 
     After a call on one task all the others are looked at too, and where a second instance was
-    opened, the task is read through it.
+    opened, what the step was about is read through it.
 
     Args:
         session: The store.
@@ -56,9 +56,9 @@ def perform(session: Session, op: Op) -> list[Seen]:
             session.advance(seconds)
         case Reap():
             _offered(session, "reap")
-            return session.reap()
+            return _through_both(session, session.reap())
         case Reopen():
-            return session.reopen()
+            return _through_both(session, session.reopen())
         case Second():
             return session.second()
         case Poison(task):
@@ -90,6 +90,13 @@ def _absent(session: Session, op: Fire | Heartbeat | Read) -> Seen:
             return session.heartbeat_absent(actor)
         case Read():
             return session.read_absent()
+
+
+def _through_both(session: Session, steps: list[Seen]) -> list[Seen]:
+    """Read each task through the second instance too, where there is one."""
+    for seen in steps:
+        session.elsewhere(seen)
+    return steps
 
 
 def _known(session: Session, op: Fire | Heartbeat | Read) -> Seen:

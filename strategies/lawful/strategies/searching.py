@@ -15,12 +15,12 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from .drawing import courses
 from .driver import Fault
-from .machine import LifecycleMachine, Unlawful, unlawful
+from .machine import LifecycleMachine
 from .moves import Begin, abilities, plainer, resolved, spelled_out
-from .performing import perform
 from .seen import Hung
 from .session import Session
 from .shrinking import shrink_moves
+from .unlawful import Unlawful, first_unlawful
 from .watch import LIMIT, Watch
 
 if TYPE_CHECKING:
@@ -66,14 +66,9 @@ def search_programs(
     def lawful(course: tuple[Move, ...]) -> None:
         tried[:] = [course]
         with Session(adapter, folder / f"program-{next(numbers)}", watch) as session:
-            program = resolved(table, course, tasks=tasks)
-            for length, op in enumerate(program, 1):
-                for seen in perform(session, op):
-                    observe(session, seen)
-                    if unlawful(session, seen):
-                        if known(session, seen):
-                            return
-                        raise Unlawful(adapter, program[:length], seen)
+            found = first_unlawful(session, resolved(table, course, tasks=tasks), observe)
+            if found is not None and not known(session, found.seen):
+                raise found
 
     tail = how.stateful_step_count if tail is None else tail
     # What is not reached by the end of a short program is reached by the end of a long one.
@@ -114,12 +109,9 @@ def shortest(found: Unlawful, course: Sequence[Move], folder: Path, *, tasks: in
         """Do a program as far as its first unlawful step, and return that if it is the same."""
         ops = resolved(table, course, tasks=tasks) if isinstance(course[0], Begin) else ()
         with Session(adapter, folder / "shortest", watch) as session:
-            for length, op in enumerate(ops, 1):
-                for seen in perform(session, op):
-                    if unlawful(session, seen):
-                        same = seen.problems[0].aspect is aspect
-                        return Unlawful(adapter, ops[:length], seen) if same else None
-        return None
+            other = first_unlawful(session, ops)
+        same = other is not None and other.seen.problems[0].aspect is aspect
+        return other if same else None
 
     def steps(course: tuple[Move, ...]) -> int | None:
         other = shown(course)

@@ -7,7 +7,7 @@ from what was observed, so that one fault does not hide the rest.
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from lawful.spec.model import Answer, Call, Holding, Model, Reason, fire, heartbeat, reap, submitted
 from lawful.spec.oracle import Position
@@ -102,7 +102,7 @@ class Session:
             raise
         return driver
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -405,7 +405,8 @@ class Session:
     def second(self) -> list[Seen]:
         """Open a second instance on the same store, and judge every task.
 
-        Opening it changes nothing, and it reads the same: another process's view.
+        Opening it changes nothing, but for a task whose lease has expired; and it reads the same:
+        another process's view.
         """
         self.log.append(Second())
         steps = []
@@ -414,6 +415,7 @@ class Session:
             steps.append((tracked, self._watched(tracked, Second(), None, answer)))
         self._others.append(self._opened())
         for tracked, seen in steps:
+            self._recovered(tracked, seen)
             self._after(tracked, seen, dump=True)
             self.elsewhere(seen)
         return [seen for _, seen in steps]

@@ -37,21 +37,20 @@ from .moves import (
 from .performing import perform
 from .seen import Aspect, Hung, Problem
 from .session import Session
-from .trace import TASK, Advance, Fire, Heartbeat, Reap, Reopen, Submit, format_trace
+from .trace import Advance, Fire, Reap, Reopen, format_trace
+from .unhurried import Unhurried
 from .watch import LIMIT, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence, Set
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from lawful.spec.oracle import Position
-    from lawful.spec.table import Lease, Letter, Params
+    from lawful.spec.table import Lease, Letter
 
     from .adapter import Adapter
     from .moves import Move, Played
-    from .seen import Seen
     from .trace import Op
-    from .tracked import Tracked
 
 __all__ = ["Broken", "Found", "Shape", "Slice", "Wandered", "first_broken", "wander"]
 
@@ -222,22 +221,6 @@ def first_broken(adapter: Adapter, ops: Sequence[Op], folder: Path, watch: Watch
     return broken
 
 
-class _Unhurried(Session):
-    """A session that looks at the other tasks later: each before its own next step."""
-
-    def submit(self, params: Params, label: str = TASK, own: str | None = None) -> Tracked:
-        """Submit a task, and remember all that is stored of it."""
-        tracked = super().submit(params, label, own)
-        self.remember(tracked)
-        return tracked
-
-    def neighbours(self, seen: Seen) -> None:
-        """Remember all that is stored of the step's own task, for when it is looked at again."""
-        tracked = self.tasks[seen.task]
-        if not tracked.ended:
-            self.remember(tracked)
-
-
 class _Walk:
     """A walk through many stores.
 
@@ -265,7 +248,7 @@ class _Walk:
         log: list[Op] = []
         broken = None
         try:
-            with _Unhurried(self._adapter, self._next_folder(), self._watch) as session:
+            with Unhurried(self._adapter, self._next_folder(), self._watch) as session:
                 log = session.log
                 broken = self._through(session, budget, drawn)
         except Fault as fault:
@@ -290,7 +273,7 @@ class _Walk:
     def _next_folder(self) -> Path:
         return self._folder / f"wander-{next(self._stores)}"
 
-    def _through(self, session: Session, budget: int, drawn: list[Move]) -> Broken | None:
+    def _through(self, session: Unhurried, budget: int, drawn: list[Move]) -> Broken | None:
         """Take steps until something is wrong, and look at every task at the end.
 
         Args:
@@ -299,7 +282,6 @@ class _Walk:
             drawn: Where to put the moves.
         """
         taken = 0
-        stale: set[str] = set()  # tasks not looked at since another one's step
         self._moves.begin()
         while taken < budget and (move := self._moves.next()) is not None:
             drawn.append(move)
@@ -308,33 +290,20 @@ class _Walk:
                     self.result.hits[session.tasks[op.task].model.position, op.letter] += 1
                 taken += 1
                 self.result.steps += 1
-                broken = _looked(session, stale & _about(session, op)) or _judged(session, op)
+                broken = _looked(session, op) or _judged(session, op)
                 if broken is not None:
                     return broken
-                stale -= _about(session, op)
-                if isinstance(op, Fire | Heartbeat | Submit):
-                    stale |= session.tasks.keys() - {op.task}
-        return _looked(session, stale)
+        return _looked(session)
 
 
-def _about(session: Session, op: Op) -> Set[str]:
-    """Return the labels of the tasks that a step is about."""
-    if isinstance(op, Fire | Heartbeat):
-        return {op.task}
-    return session.tasks.keys() if isinstance(op, Reap | Reopen) else set()
-
-
-def _looked(session: Session, labels: Set[str]) -> Broken | None:
-    """Look at some tasks again: has another's step changed them?"""
-    for label in sorted(labels):
-        tracked = session.tasks[label]
-        state = tracked.model.position.state
-        try:
-            problems = session.untouched(tracked)
-        except Fault as fault:
-            return _faulty(len(session.log), _LATE, fault)
-        if problems:
-            return Broken(len(session.log), _shape(state, _LATE, problems), problems)
+def _looked(session: Unhurried, op: Op | None = None) -> Broken | None:
+    """Look at the tasks that a step is about, or at all: has another's step changed them?"""
+    try:
+        for seen in session.overdue(op):
+            shape = _shape(seen.model.position.state, _LATE, seen.problems)
+            return Broken(len(session.log), shape, seen.problems)
+    except Fault as fault:
+        return _faulty(len(session.log), _LATE, fault)
     return None
 
 
