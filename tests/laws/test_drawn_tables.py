@@ -64,13 +64,13 @@ def test_enough_tables_are_drawn_with_leases_guards_and_no_ops(tables: list[Tabl
 
 
 @pytest.mark.parametrize("tens", range(20))
-def test_what_obeys_a_drawn_table_is_never_accused(tables: list[Table], tens: int) -> None:
+def test_what_obeys_a_drawn_table_is_lawful_and_every_law_of_it_is_judged(
+    tables: list[Table], tens: int
+) -> None:
     for table in tables[tens::20]:
         checks = judged(table, interpreter(table))
-        accused = [c.id for c in checks if c.status in (Status.FAIL, Status.ERROR, Status.BLOCKED)]
-        assert accused == []
-        cells = [check for check in checks if check.id.startswith("cell/")]
-        assert {check.status for check in cells} == {Status.PASS}
+        assert [check for check in checks if check.status is not Status.PASS] == []
+        assert any(check.id.startswith("cell/") for check in checks)
 
 
 @pytest.mark.parametrize("tens", range(20))

@@ -87,6 +87,23 @@ def test_a_system_that_can_not_be_seen_is_not_asked_for() -> None:
     assert judgement(ran(PASSED, reached=(), visible=False)).verdict.exit_code == 0
 
 
+def test_what_the_words_never_fired_is_incomplete_although_a_search_fired_it() -> None:
+    run = ran(PASSED)
+    run.places = {"pending running": {"cells": 2}, "done running": {"machine": 9}, "done done": {}}
+    found = judgement(run)
+    assert found.verdict.exit_code == 3
+    assert found.reasons == (
+        "2 of 3 positions x letters were never fired: done running, done done",
+    )
+
+
+@pytest.mark.parametrize("status", [Status.KNOWN, Status.FAIL, Status.BLOCKED])
+def test_what_a_broken_check_is_in_the_way_of_is_told_by_that_check(status: Status) -> None:
+    run = ran(PASSED, check("cell/pending/done", status, cause="cell/pending/done"))
+    run.places = {"done running": {}}
+    assert not any("never fired" in reason for reason in judgement(run).reasons)
+
+
 def test_what_is_undeclared_is_named_once_with_the_laws_that_ask() -> None:
     run = ran(PASSED, check("replay/fold", Status.NOT_RUN), check("replay/chain", Status.NOT_RUN))
     run.undeclared = {"history": ["replay/fold", "replay/chain"]}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lawful.laws.judgement import is_core
 from lawful.laws.law import UNLAWFUL, Status
+from lawful.laws.sampled import DRAWN
 from lawful.strategies.seen import How
 
 if TYPE_CHECKING:
@@ -209,8 +210,6 @@ class Reach(NamedTuple):
     all_places: int
 
 
-RANDOM: Final = frozenset({"machine", "programs"})
-"""The layers that are drawn; all others are exhaustive."""
 FLOOR: Final = 0.9
 """What part of the cells a random layer should come to."""
 
@@ -222,7 +221,7 @@ def reach(report: Report) -> list[Reach]:
     for sort, is_random in (("words", False), ("random", True)):
 
         def fired(layers: Mapping[str, int], *, is_random: bool = is_random) -> bool:
-            return any((layer in RANDOM) is is_random for layer in layers)
+            return any((layer in DRAWN) is is_random for layer in layers)
 
         missed = tuple(name for name in core if not fired(report.coverage.get(name, {})))
         places = sum(fired(layers) for layers in report.places.values())

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from lawful.spec.table import CellKind
 from lawful.spec.words import reachable
 
-from .law import TraceLaw, with_leases
+from .applying import ends, reached
+from .law import TraceLaw
 
 if TYPE_CHECKING:
     from lawful.spec.oracle import Oracle, Position
@@ -60,6 +61,16 @@ def foreclosed(oracle: Oracle) -> frozenset[Position]:
     return frozenset(positions) - open_
 
 
+def _closes(table: Table) -> bool:
+    """Say whether a task can come from where it may be started to where it never will be."""
+    return table.lease is not None and any(
+        one.outcome.kind is CellKind.LEGAL
+        and one.position not in foreclosed(one.oracle)
+        and one.outcome.after in foreclosed(one.oracle)
+        for one in reached(table)
+    )
+
+
 def _restart(table: Table, walk: Walk, tally: Tally) -> None:
     shut = foreclosed(walk.oracle)
     lease = table.lease
@@ -69,11 +80,11 @@ def _restart(table: Table, walk: Walk, tally: Tally) -> None:
         if seen.letter is None or seen.after is None:
             continue
         if since is None:
-            entered = seen.answer.kind is CellKind.LEGAL and seen.answer.after.position in shut
-            if entered and seen.model.position not in shut and not seen.problems:
+            if seen.answer.kind is not CellKind.LEGAL or seen.problems:
+                continue
+            tally.control(seen.letter.event in granting)
+            if seen.answer.after.position in shut and seen.model.position not in shut:
                 since = f"{seen.letter} in {seen.model.position.state}"
-            elif seen.letter.event in granting and seen.answer.kind is CellKind.LEGAL:
-                tally.control(not seen.problems)
         elif seen.letter.event in granting:
             tally.trigger()
             if seen.after.reading.state != seen.before.reading.state:
@@ -87,6 +98,7 @@ TERMINAL = TraceLaw(
     says="a terminal state is never left",
     why="A run reported as failed that turns completed, a cancelled one that succeeds: whoever "
     "read the first end has acted on it (prefect 16429, dagster 34175).",
+    applies=ends,
     read=_terminal,
 )
 
@@ -96,6 +108,6 @@ RESTART = TraceLaw(
     "accepted, by whatever way",
     why="A retry that runs after a cancel is the largest family of public reports (dagster 23409, "
     "rq 2160, celery 1007).",
-    applies=with_leases,
+    applies=_closes,
     read=_restart,
 )

@@ -11,6 +11,7 @@ from lawful.spec.words import reachable
 from lawful.strategies.driver import ClaimKind
 from lawful.strategies.seen import Aspect, counter
 
+from .applying import reached
 from .law import TraceLaw
 
 if TYPE_CHECKING:
@@ -117,6 +118,17 @@ def _looks_at(table: Table, seen: Seen, name: str) -> bool:
     return any(_names(branch, name) for branch in table.guard(cell.guard).branches)
 
 
+def _decides(table: Table, name: str) -> bool:
+    """Say whether a guard that looks at a counter goes one way here and another there."""
+    ways = {
+        (cell.guard, one.outcome.branch)
+        for one in reached(table)
+        if (cell := table.cell(one.position.state, one.letter.event)).guard is not None
+        and any(_names(branch, name) for branch in table.guard(cell.guard).branches)
+    }
+    return any(branch for _, branch in ways) and any(not branch for _, branch in ways)
+
+
 def _names(branch: Branch, name: str) -> bool:
     return any(Name(name) in (c.left, c.right) for c in branch.conditions)
 
@@ -155,7 +167,7 @@ def laws(table: Table) -> list[TraceLaw]:
                 read=lambda table, walk, tally, name=name: _bounded(name, table, walk, tally),  # type: ignore[misc]
             ),
         ]
-        if any(_names(branch, name) for guard in table.guards for branch in guard.branches):
+        if _decides(table, name):
             found.append(
                 TraceLaw(
                     id=f"counter/{name}-exhausted",

@@ -8,7 +8,8 @@ from lawful.strategies.moves import elapsing
 from lawful.strategies.seen import Aspect
 from lawful.strategies.trace import Reopen, Second
 
-from .law import Blocked, ScenarioLaw, finding, with_leases
+from .applying import with_leases
+from .law import Blocked, ScenarioLaw, finding
 from .stage import own_trace
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from .law import UNLAWFUL, Status
+from .sampled import DRAWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from .runner import Run
 
 __all__ = ["Judgement", "Verdict", "is_core", "judgement"]
+
+
+_CLEAR = frozenset({Status.PASS, Status.UNSUPPORTED, Status.NOT_YET})
+"""What leaves every position within reach of the words."""
+_NAMED = 5
+"""How many of what was never fired are named."""
 
 
 class Verdict(StrEnum):
@@ -87,6 +94,16 @@ def _missing(run: Run) -> Iterable[str]:
             yield f"{check.id} was not run: {check.note or 'nothing reached it'}"
         elif check.status is Status.BLOCKED and check.cause not in known:
             yield f"{check.id} is blocked by {check.cause}"
+    if all(check.status in _CLEAR for check in run.checks):
+        yield from _unfired(run)
+
+
+def _unfired(run: Run) -> Iterable[str]:
+    """Name what the words should have fired and did not, where nothing was in their way."""
+    missed = [where for where, layers in run.places.items() if layers.keys() <= DRAWN]
+    if missed:
+        some = ", ".join(missed[:_NAMED]) + (", ..." if len(missed) > _NAMED else "")
+        yield f"{len(missed)} of {len(run.places)} positions x letters were never fired: {some}"
 
 
 def _beside(checks: Iterable[Check]) -> Iterable[str]:

@@ -34,7 +34,6 @@ __all__ = [
     "Tally",
     "TraceLaw",
     "everywhere",
-    "with_leases",
 ]
 
 
@@ -209,11 +208,6 @@ class Tally:
 def everywhere(_: Table) -> bool:
     """Apply to every table."""
     return True
-
-
-def with_leases(table: Table) -> bool:
-    """Apply to tables that have leases."""
-    return table.lease is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from lawful.strategies.moves import elapsing
 from lawful.strategies.seen import CELL_ASPECTS, Aspect
 from lawful.strategies.walk import STRANGER, Cast
 
-from .law import Blocked, ScenarioLaw, TraceLaw, finding, with_leases
+from .applying import reports, with_leases
+from .law import Blocked, ScenarioLaw, TraceLaw, finding
 from .order import asked
 from .stage import own_trace, rows
 
@@ -123,6 +124,37 @@ def _again(oracle: Oracle, lease: Lease, position: Position) -> Word | None:
     return None
 
 
+def _retaken_at(
+    oracle: Oracle, lease: Lease, position: Position, letter: Letter
+) -> Position | None:
+    """Return where an expired task is once it was started again; None if its report is illegal."""
+    there = oracle.step(position, lease.on_expiry).after
+    again = _again(oracle, lease, there)
+    for each in again or ():
+        there = oracle.step(there, each).after
+    legal = oracle.step(there, letter).kind is CellKind.LEGAL
+    return there if again is not None and legal else None
+
+
+def _retakes(table: Table) -> bool:
+    """Say whether an expired task can be started again, and reported on as before."""
+    lease = table.lease
+    return lease is not None and any(
+        _retaken_at(one.oracle, lease, one.position, one.letter) for one in reports(table)
+    )
+
+
+def _reported(table: Table) -> bool:
+    return bool(reports(table))
+
+
+def _timely(stage: Stage, session: Session, tracked: Tracked, letter: Letter, tally: Tally) -> None:
+    """See that the same report is accepted in time, on another task."""
+    oracle, position = tracked.oracle, tracked.model.position
+    timely = stage.reach(session, oracle.params, position, label="timely")
+    _accepted(tally, session.fire(letter, _owner(timely), task="timely"))
+
+
 def _retaken(stage: Stage, session: Session, tracked: Tracked, cast: Cast) -> Iterator[str]:
     """Expire a task, reap it and have it started again; yield what it does at each pause."""
     lease = _lease(stage)
@@ -140,8 +172,12 @@ def _retaken(stage: Stage, session: Session, tracked: Tracked, cast: Cast) -> It
 
 
 def _zombie(stage: Stage, tally: Tally) -> None:
+    lease = _lease(stage)
+
     def play(session: Session, tracked: Tracked, letter: Letter) -> None:
         zombie = _owner(tracked)
+        if _retaken_at(tracked.oracle, lease, tracked.model.position, letter) is None:
+            _timely(stage, session, tracked, letter, tally)
         for when in _retaken(stage, session, tracked, Cast.ANOTHER):
             if tracked.lost():
                 return
@@ -225,9 +261,7 @@ def _expiry(stage: Stage, tally: Tally) -> None:
     lease = _lease(stage)
 
     def play(session: Session, tracked: Tracked, letter: Letter) -> None:
-        oracle, position = tracked.oracle, tracked.model.position
-        timely = stage.reach(session, oracle.params, position, label="timely")
-        _accepted(tally, session.fire(letter, _owner(timely), task="timely"))
+        _timely(stage, session, tracked, letter, tally)
         session.advance(lease.seconds + _MARGIN)
         _judged(tally, session, session.fire(letter, _owner(tracked)))
 
@@ -260,7 +294,9 @@ def _poison(stage: Stage, tally: Tally) -> None:
     """Reap several expired tasks, one of which can't be written."""
     # The oldest, then the youngest: a reaper may begin at either end.
     for oracle, which in product(stage.oracles(), (0, -1)):
-        for session, tasks in stage.populated(oracle, tally, stage.held(oracle)):
+        held = stage.held(oracle)
+        # Of one that can't be written, another must be reaped.
+        for session, tasks in stage.populated(oracle, tally, held * 2 if len(held) == 1 else held):
             session.poison(tasks[which].label)
             session.advance(_lease(stage).seconds + _MARGIN)
             for seen in session.reap():
@@ -293,7 +329,7 @@ LAWS = (
         "stale lease",
         why="Fencing one path and leaving another open is the usual half of it (jamjet 108).",
         needs=_HELD,
-        applies=with_leases,
+        applies=_reported,
         run=_holder,
     ),
     ScenarioLaw(
@@ -302,7 +338,7 @@ LAWS = (
         "waits, for its lease once another start holds it",
         why="procrastinate and RQ let the zombie's late report close the run of its successor.",
         needs=_REAPED,
-        applies=with_leases,
+        applies=_reported,
         run=_zombie,
     ),
     ScenarioLaw(
@@ -311,7 +347,7 @@ LAWS = (
         why="A lease that belongs to a worker's name lets that worker's older attempt through "
         "(aegra 547).",
         needs=(*_REAPED, "lease_token", "token"),
-        applies=with_leases,
+        applies=_retakes,
         run=_fencing,
     ),
     ScenarioLaw(
@@ -319,7 +355,7 @@ LAWS = (
         says="after a report the lease is released: the old holder's heartbeat is refused",
         why="A heartbeat that is still accepted keeps a finished task alive for the reaper.",
         needs=(*_HELD, "heartbeat"),
-        applies=with_leases,
+        applies=_reported,
         run=_release,
     ),
     ScenarioLaw(
@@ -348,7 +384,7 @@ LAWS = (
         why="Both are right, and a worker must know which: lazy keeps finished work, strict keeps "
         "a promise about time.",
         needs=(*_HELD, "clock"),
-        applies=with_leases,
+        applies=_reported,
         run=_expiry,
     ),
     ScenarioLaw(

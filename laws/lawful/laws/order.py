@@ -10,11 +10,13 @@ from lawful.strategies.seen import Aspect
 from lawful.strategies.walk import CLIENT, STRANGER, Cast, actor_for
 from lawful.sut.contract import Refusal
 
-from .law import ScenarioLaw, everywhere, with_leases
+from .applying import reached, reports
+from .law import ScenarioLaw
 from .stage import probe
 
 if TYPE_CHECKING:
     from lawful.spec.oracle import Oracle
+    from lawful.spec.table import Table
     from lawful.strategies.seen import Seen
     from lawful.strategies.session import Session
     from lawful.strategies.tracked import Tracked
@@ -83,6 +85,15 @@ def _illegal_first(stage: Stage, tally: Tally) -> None:
                     tally.control(not seen.problems)
 
 
+def _reported_amiss(table: Table) -> bool:
+    """Say whether a report is legal somewhere, and somewhere illegal."""
+    lease = table.lease
+    return bool(reports(table)) and any(
+        lease and one.letter.event in lease.needed_by and one.outcome.kind is CellKind.REFUSED
+        for one in reached(table)
+    )
+
+
 def _unknown_first(stage: Stage, tally: Tally) -> None:
     with stage.session() as session:
         tracked = session.submit({})
@@ -101,7 +112,6 @@ VERSION_FIRST = ScenarioLaw(
     why="A caller that acts on an old reading must learn that its reading is old. Granted a "
     "no-op, it believes that it has seen the task as it is.",
     needs=("version", "expected_version"),
-    applies=everywhere,
     run=_version_first,
 )
 
@@ -111,7 +121,7 @@ ILLEGAL_FIRST = ScenarioLaw(
     why="A late report is an illegal transition while the task waits and a stale lease once "
     "another start holds it: a worker that can't tell the two can't tell whether to give up.",
     needs=("lease_owner", "actor"),
-    applies=with_leases,
+    applies=_reported_amiss,
     run=_illegal_first,
 )
 

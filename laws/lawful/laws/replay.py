@@ -8,7 +8,8 @@ from lawful.strategies.folding import unfolded
 from lawful.strategies.seen import Aspect
 from lawful.strategies.trace import Submit
 
-from .law import Finding, ScenarioLaw, TraceLaw, with_leases
+from .applying import with_leases
+from .law import Finding, ScenarioLaw, TraceLaw
 from .stage import rows
 
 if TYPE_CHECKING:

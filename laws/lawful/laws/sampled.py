@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lawful.spec.table import CellKind
 from lawful.strategies.performing import perform
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from .law import Tally
     from .stage import Stage
 
-__all__ = ["LAWS"]
+__all__ = ["DRAWN", "LAWS"]
+
+DRAWN: Final = frozenset({"machine", "programs"})
+"""The layers of the coverage that are drawn; all others are exhaustive."""
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from lawful.strategies.trace import TASK, Fire, Submit
 from lawful.strategies.tracked import relabelled
 from lawful.strategies.walk import Cast, actor_for
 
+from .applying import noops, quiet, refusals
 from .law import Finding, ScenarioLaw, TraceLaw
 from .stage import rows
 
@@ -47,10 +48,6 @@ def _refusal(_: Table, walk: Walk, tally: Tally) -> None:
 
 def _noop(_: Table, walk: Walk, tally: Tally) -> None:
     _read(CellKind.NOOP, walk, tally)
-
-
-def _has_noops(table: Table) -> bool:
-    return table.count().noop > 0
 
 
 def _store(stage: Stage, tally: Tally) -> None:
@@ -95,6 +92,7 @@ REFUSAL = TraceLaw(
     says="a refused event writes nothing: reading, lease, history and dump stay as they were",
     why="A refusal that writes leaves a row that nobody asked for: a version that grew, a log line "
     "of a move that never happened, a mark that a later task trips over (arq issue 485).",
+    applies=refusals,
     read=_refusal,
 )
 
@@ -102,7 +100,7 @@ NOOP = TraceLaw(
     id="silence/noop",
     says="a no-op is accepted and writes nothing, not even a version or a history entry",
     why="A repeated cancel that is logged twice makes two cancellations out of one.",
-    applies=_has_noops,
+    applies=noops,
     read=_noop,
 )
 
@@ -112,5 +110,6 @@ STORE = ScenarioLaw(
     why="Marks outside the task's own row (a table of requests, a cache, a counter) act later and "
     "on somebody else's task.",
     needs=("dump",),
+    applies=quiet,
     run=_store,
 )
