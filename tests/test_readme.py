@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -97,6 +98,19 @@ def test_the_adapter_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = describe_class(factory, "readme")
     assert adapter.gaps == {"heartbeat": Unsupported("no leases")}
     assert adapter.states == {"done": "succeeded"}
+
+
+def test_the_tests_of_ones_own_are_tests_and_pass(tmp_path: Path) -> None:
+    (code,) = [block for block in blocks("python") if "LifecycleMachine" in block]
+    (tmp_path / "test_readme_example.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines()[-1].startswith("2 passed"), done.stdout
 
 
 def test_the_commands_that_ci_takes_from_here_are_there() -> None:

@@ -17,6 +17,8 @@ from lawful.reports import load_schema, read_stream, to_json
 if TYPE_CHECKING:
     from pathlib import Path
 
+GATE_EVENTS = {"pending", "running", "done", "failed", "dropped"}
+
 STRANGER = '''
 from lawful.sut.gate import Gate
 
@@ -48,6 +50,53 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
     return line
+
+
+WORN = """
+from lawful.sut.gate import Gate
+
+class Mine(Gate):
+    system = "lawful.sut.gate"
+
+    def open(self, path, clock):
+        super().open(path, clock)
+        self.opened = path / "opened"
+        with self.opened.open("a") as file:
+            file.write(".")
+
+    def fire(self, task, event, **call):
+        if self.opened.stat().st_size > 3:
+            raise RuntimeError("opened once too often")
+        return super().fire(task, event, **call)
+"""
+
+
+# -- what is searched at random ------------------------------------------------------------------
+
+
+def test_what_only_a_search_finds_is_kept_and_found_first_the_next_time(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(WORN)
+    search = ("check", "mine:Mine", "--effort", "dev", "--database", "kept", "--json", "-")
+    first, second = (lawful(tmp_path, *search) for _ in range(2))
+    assert (first.returncode, second.returncode) == (1, 1)
+    again = {check["id"]: check for check in json.loads(second.stdout)["checks"]}
+    for law in ("random/programs", "random/machine"):
+        assert again[law]["trace"].split()[-1].partition("@")[0] in GATE_EVENTS
+        opened = again[law]["trace"].count("REOPEN") + again[law]["trace"].count("SECOND")
+        assert opened == 3  # the fourth opening is once too often
+        assert again[law]["note"].startswith("2 examples ")  # the one that was kept, seen twice
+
+
+def test_the_same_seed_finds_the_same(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(WORN)
+    search = ("check", "mine:Mine", "--effort", "dev", "--seed", "7", "--json", "-")
+    runs = [json.loads(lawful(tmp_path, *search).stdout)["checks"] for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_a_database_for_what_is_the_same_in_each_run_is_refused(tmp_path: Path) -> None:
+    line = one_line(lawful(tmp_path, "check", "gate", "--database", "kept"))
+    assert line.startswith("lawful: --database needs --effort dev or nightly: ci searches the same")
 
 
 # -- check ---------------------------------------------------------------------------------------

@@ -82,6 +82,11 @@ def options_of(given: Namespace, progress: Progress) -> Options:
 
     if given.limit <= 0:
         raise LawfulError(f"--limit {given.limit:g}: a positive number of seconds is expected")
+    if given.database is not None and given.effort in ("ci", "mutation"):
+        raise LawfulError(
+            f"--database needs --effort dev or nightly: {given.effort} searches the same in each "
+            "run, and keeps nothing"
+        )
     record = getattr(given, "record_known", None)
     if record is not None and not (given.reason or "").strip():
         raise LawfulError("--record-known needs --reason TEXT: why is the divergence accepted?")
