@@ -86,6 +86,14 @@ def test_the_replay_is_what_replay_prints(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == claimed
 
 
+def test_the_race_is_what_replay_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    race = "enqueue@client || start@worker-1 || start@worker-2 || A A | B B"
+    says(f"lawful replay flags '{race}'")
+    assert main(["replay", "flags", race]) == 1
+    (claimed,) = [block for block in blocks("text") if "BEGIN IMMEDIATE" in block]
+    assert capsys.readouterr().out == claimed
+
+
 def test_the_adapter_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = ModuleType("myqueue")
     queue.NotAllowed = type("NotAllowed", (Exception,), {})  # type: ignore[attr-defined]

@@ -69,7 +69,7 @@ def judge(target: str, options: Options) -> tuple[Report, list[dict[str, Any]]]:
     """
     table = None if options.table is None else find_table(options.table)
     adapter = describe(target, table=table)
-    ids = check_ids(adapter.table, sampled=options.profile is not Profile.QUICK)
+    ids = check_ids(adapter.table, quick=options.profile is Profile.QUICK)
     pins: dict[str, Pin] = {}
     if options.known is not None:
         pins = known.read_known(options.known, ids)

@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--lawful-profile",
-        choices=("quick", "default"),
+        choices=("quick", "default", "deep"),
         default="default",
         help="how much is run",
     )
@@ -194,9 +194,9 @@ class LawfulTarget(pytest.Collector):
         from lawful.laws.catalogue import check_ids
         from lawful.strategies.adapter import describe
 
-        sampled = self.judging.config.getoption("--lawful-profile") != "quick"
+        quick = self.judging.config.getoption("--lawful-profile") == "quick"
         table = describe(self.name).table
-        for name in (*check_ids(table, sampled=sampled), "verdict"):
+        for name in (*check_ids(table, quick=quick), "verdict"):
             yield LawfulItem.from_parent(self, name=name, nodeid=f"{self.nodeid}::{name}")
         steps = self.judging.config.getoption("--lawful-walk")
         if steps is not None:

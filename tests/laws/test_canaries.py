@@ -98,7 +98,7 @@ def test_each_wrong_miniature_has_an_id_of_its_own_and_one_sentence() -> None:
 def test_every_law_has_a_fault_that_it_must_catch() -> None:
     needed = {check for mini in WRONG for check in mini.caught_by}
     # The laws that search at random have theirs in test_sampled.
-    laws = {law.id for law in laws_of(task_table(), sampled=False)}
+    laws = {law.id for law in laws_of(task_table(), quick=True)}
     assert laws - needed == set()
 
 

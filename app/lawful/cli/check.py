@@ -46,9 +46,9 @@ def running_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of every command that runs laws."""
     parser.add_argument(
         "--profile",
-        choices=("quick", "default"),
+        choices=("quick", "default", "deep"),
         default="default",
-        help="quick leaves out the suite deep and what is random",
+        help="quick leaves out the suite deep, races and what is random; deep runs more races",
     )
     parser.add_argument(
         "--limit", type=float, default=60.0, metavar="SECONDS", help="on one call (default: 60)"

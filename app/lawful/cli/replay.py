@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from typing import TYPE_CHECKING, Any
+
+from lawful.spec.errors import LawfulError
 
 from .console import quiet_stdout
 
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from lawful.laws.replaying import Replayed
+    from lawful.strategies.adapter import Adapter
 
 __all__ = ["arguments", "run"]
 
@@ -37,12 +41,15 @@ def run(given: Namespace) -> int:
     from lawful.spec.reader import find_table
     from lawful.strategies.adapter import describe
     from lawful.strategies.python import as_python
+    from lawful.strategies.racing import is_race
     from lawful.strategies.stores import store_folder
     from lawful.strategies.trace import parse_trace
     from lawful.strategies.watch import Watch
 
     table = None if given.spec is None else find_table(given.spec)
     adapter = describe(given.target, table=table)
+    if is_race(given.trace):
+        return _race(given, adapter)
     ops = parse_trace(given.trace, adapter.table)
     if given.python:
         sys.stdout.write(as_python(adapter, ops))
@@ -61,6 +68,43 @@ def run(given: Namespace) -> int:
         said = f"{bad} of {len(steps)} steps unlawful" if bad else f"{len(steps)} steps, all lawful"
         sys.stdout.write(f"{said}\n")
     return 1 if bad else 0
+
+
+def _race(given: Namespace, adapter: Adapter) -> int:
+    """Run a race under its schedule."""
+    from lawful.laws.replaying import replay_race
+    from lawful.laws.smoke import smoke
+    from lawful.strategies.racing import parse_run
+    from lawful.strategies.stores import store_folder
+    from lawful.strategies.watch import Watch
+
+    if given.python:
+        raise LawfulError("--python writes a trace as a test; a race has its schedule beside it")
+    race, schedule = parse_run(given.trace, adapter.table)
+    with quiet_stdout(), store_folder() as folder:
+        watch = Watch(given.limit)
+        with watch.running():
+            adapter = smoke(adapter, folder, watch).adapter
+        run = replay_race(adapter, race, schedule, folder)
+    if given.json:
+        row = {
+            "line": run.line,
+            "steps": [step._asdict() for step in run.taken],
+            "lawful": run.lawful,
+            "expected": list(run.expected),
+            "got": run.got,
+        }
+        sys.stdout.write(json.dumps(row, indent=1) + "\n")
+        return 0 if run.lawful else 1
+    numbers = itertools.count(1)
+    lines = [
+        f"{next(numbers) if step.chosen else '':>3}  {step.worker}  {step.text}"
+        for step in run.taken
+    ]
+    lines += ["", *(f"expected  {each}" for each in run.expected), f"got       {run.got}"]
+    lines.append("some order of the calls explains it" if run.lawful else "UNLAWFUL: no order does")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0 if run.lawful else 1
 
 
 def _row(step: Replayed) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from lawful.laws.judgement import Verdict, is_core, judgement
 from lawful.laws.law import Check, Status
 from lawful.spec.errors import LawfulError
 from lawful.strategies.python import as_python
+from lawful.strategies.racing import is_race
 from lawful.strategies.seen import How
 from lawful.strategies.trace import parse_trace
 from lawful.sut.contract import NotYet
@@ -218,7 +219,7 @@ def events(run: Run, *, name: str, profile: Profile) -> Iterator[dict[str, Any]]
     }
     for check in run.checks:
         told = {key: value for key, value in asdict(check).items() if value}
-        if check.trace:
+        if check.trace and not is_race(check.trace):
             ops = parse_trace(check.trace, table)
             told["python"] = as_python(adapter, ops, check.id)
         yield {"event": "check", **told}

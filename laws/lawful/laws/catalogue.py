@@ -14,6 +14,7 @@ from . import (
     identity,
     leases,
     order,
+    races,
     replay,
     silence,
 )
@@ -47,18 +48,18 @@ CALLS = ScenarioLaw(
 )
 
 
-def check_ids(table: Table, *, sampled: bool = True) -> list[str]:
+def check_ids(table: Table, *, quick: bool = False) -> list[str]:
     """Return the id of every check there is for a table: the cells, then the laws."""
     cells = [name for params in table.valuations for name in Cells(Oracle(table, params)).says]
-    return [*cells, *(law.id for law in laws_of(table, sampled=sampled))]
+    return [*cells, *(law.id for law in laws_of(table, quick=quick))]
 
 
-def laws_of(table: Table, *, sampled: bool = True) -> list[Law]:
+def laws_of(table: Table, *, quick: bool = False) -> list[Law]:
     """Return the laws that apply to a table, cells apart, in the order of the report.
 
     Args:
         table: The lifecycle.
-        sampled: Whether the laws that search at random are among them.
+        quick: Whether those that take long are left out: races, and what is searched at random.
     """
     every: list[Law] = [
         CALLS,
@@ -82,6 +83,6 @@ def laws_of(table: Table, *, sampled: bool = True) -> list[Law]:
         durability.BOOT,
         durability.SECOND,
         *leases.LAWS,
-        *(sampled_laws if sampled else ()),
+        *(() if quick else (*races.LAWS, *sampled_laws)),
     ]
     return [law for law in every if law.applies(table)]

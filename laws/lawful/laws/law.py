@@ -91,6 +91,7 @@ class Finding:
         trail: The implementation's own traceback, if it raised.
         whole: Everything that was done to the store until then, should the trace alone not show
             it; the trace itself, if empty.
+        race: The race and its schedule in one line, where that is what shows it.
     """
 
     expected: str
@@ -100,11 +101,12 @@ class Finding:
     error: bool = False
     trail: str = ""
     whole: tuple[Op, ...] = ()
+    race: str = ""
 
     @property
     def rank(self) -> tuple[int, int, int, str]:
         """Clean ways first, then shorter traces; the text decides, so that runs agree."""
-        text = format_trace(self.trace)
+        text = self.race or format_trace(self.trace)
         return (list(How).index(self.how), len(self.trace), len(text), text)
 
 
@@ -307,7 +309,7 @@ def conclude(law: Law, tally: Tally) -> Check:
             status=Status.ERROR if best.error else Status.FAIL,
             expected=best.expected,
             got=best.got,
-            trace=format_trace(best.trace),
+            trace=best.race or format_trace(best.trace),
             how=best.how,
             findings=tally.findings,
             trail=best.trail,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .law import Tally
     from .stage import Stage
 
-__all__ = ["LAWS"]
+__all__ = ["LAWS", "restarts", "started_again"]
 
 _ALL = frozenset(Aspect)
 _MARGIN = 1
@@ -107,7 +107,7 @@ def _holder(stage: Stage, tally: Tally) -> None:
     _each_report(stage, tally, play)
 
 
-def _again(oracle: Oracle, lease: Lease, position: Position) -> Word | None:
+def started_again(oracle: Oracle, lease: Lease, position: Position) -> Word | None:
     """Return how an expired task is started again, from where the reaper left it."""
     seen = {position}
     queue: list[tuple[Position, Word]] = [(position, ())]
@@ -129,14 +129,14 @@ def _retaken_at(
 ) -> Position | None:
     """Return where an expired task is once it was started again; None if its report is illegal."""
     there = oracle.step(position, lease.on_expiry).after
-    again = _again(oracle, lease, there)
+    again = started_again(oracle, lease, there)
     for each in again or ():
         there = oracle.step(there, each).after
     legal = oracle.step(there, letter).kind is CellKind.LEGAL
     return there if again is not None and legal else None
 
 
-def _retakes(table: Table) -> bool:
+def restarts(table: Table) -> bool:
     """Say whether an expired task can be started again, and reported on as before."""
     lease = table.lease
     return lease is not None and any(
@@ -163,7 +163,7 @@ def _retaken(stage: Stage, session: Session, tracked: Tracked, cast: Cast) -> It
         if seen.wrong(CELL_ASPECTS):
             raise Blocked("lease/reaper")
     yield "waiting"
-    again = _again(tracked.oracle, lease, tracked.model.position)
+    again = started_again(tracked.oracle, lease, tracked.model.position)
     if again is None:
         return
     for letter in again:
@@ -347,7 +347,7 @@ LAWS = (
         why="A lease that belongs to a worker's name lets that worker's older attempt through "
         "(aegra 547).",
         needs=(*_REAPED, "lease_token", "token"),
-        applies=_retakes,
+        applies=restarts,
         run=_fencing,
     ),
     ScenarioLaw(

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lawful.spec.errors import LawfulError
+from lawful.strategies.canary import distrust
 from lawful.strategies.driver import Fault
+from lawful.strategies.hub import Deadlock, Stuck
 from lawful.strategies.performing import perform
+from lawful.strategies.racing import Arena, Unready
+from lawful.strategies.schedules import follow
 from lawful.strategies.seen import Hung
 from lawful.strategies.session import Session
 from lawful.strategies.watch import LIMIT, Watch
@@ -16,10 +21,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lawful.strategies.adapter import Adapter
+    from lawful.strategies.racing import Race, Run
     from lawful.strategies.seen import Seen
     from lawful.strategies.trace import Op
 
-__all__ = ["Replayed", "replay"]
+__all__ = ["Replayed", "replay", "replay_race"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +73,24 @@ def replay(
             except Fault as fault:
                 return [*done, Replayed(op, fault=str(fault))]
     return done
+
+
+def replay_race(adapter: Adapter, race: Race, schedule: Sequence[str], folder: Path) -> Run:
+    """Run a race under one schedule on a fresh store.
+
+    Args:
+        adapter: The adapter, as the smoke test returned it.
+        race: The race.
+        schedule: Who goes on at each step; after its end whoever has the turn.
+        folder: An empty folder for the store.
+
+    Raises:
+        LawfulError: Schedules can't be believed here, or the implementation does not follow it.
+    """
+    if reason := distrust():
+        raise LawfulError(f"the race can't be run: {reason}")
+    with Arena(adapter, folder / "race", workers=len(race.does)) as arena:
+        try:
+            return arena.run(race, follow(schedule))
+        except (Unready, Deadlock, Stuck, Fault) as error:
+            raise LawfulError(f"the race came to no end: {error}") from error

@@ -49,7 +49,10 @@ class Profile(StrEnum):
     QUICK = "quick"
     """Every deterministic law with the suites ``cells`` and ``packed``."""
     DEFAULT = "default"
-    """The same, the suite ``deep``, and what Hypothesis finds at random."""
+    """The same, the suite ``deep``, races of one preemption from every state, and what Hypothesis
+    finds at random."""
+    DEEP = "deep"
+    """The same, with races of two preemptions from every position."""
 
 
 ALWAYS: Final = frozenset({"restart", "second_connection", "clock"})
@@ -109,9 +112,9 @@ def run(
     with watch.running():
         first = smoke(adapter, folder, watch)
         result = Run(first.adapter, first)
-        _Runner(
-            result, Stage(first.adapter, folder, watch, search), profile, progress, checked
-        ).run()
+        thorough = profile is Profile.DEEP
+        stage = Stage(first.adapter, folder, watch, search, thorough=thorough)
+        _Runner(result, stage, profile, progress, checked).run()
     result.seconds = time.perf_counter() - began
     return result
 
@@ -133,7 +136,7 @@ class _Runner:
         self._checked = checked
         self._tallies: dict[str, Tally] = {}
         self._done = 0
-        every = laws_of(self._adapter.table, sampled=profile is not Profile.QUICK)
+        every = laws_of(self._adapter.table, quick=profile is Profile.QUICK)
         self._gapped = {law.id: check for law in every if (check := self._gap(law))}
         self._laws = [law for law in every if law.id not in self._gapped]
         self._all = every
@@ -193,7 +196,7 @@ class _Runner:
 
     def _concluded(self, law: Law) -> Check:
         tally = self._tallies[law.id]
-        if tally.best is not None and not tally.best.error:
+        if tally.best is not None and not tally.best.error and not tally.best.race:
             tally.best = shortened_law(self._stage, law, tally.best)
         return conclude(law, tally)
 
@@ -208,7 +211,7 @@ class _Runner:
         self._done += 1
 
     def _total(self) -> int:
-        suites = 3 if self._profile is Profile.DEFAULT else 2
+        suites = 2 if self._profile is Profile.QUICK else 3
         scenes = sum(isinstance(law, ScenarioLaw) for law in self._laws)
         return suites * len(self._adapter.table.valuations) + scenes
 
@@ -258,7 +261,7 @@ class _Runner:
         self._tell(f"packed{at}")
         walks = self._suite(evidence, "packed", packed(oracle), Cast.SAME)
         self._stage.recorded[tuple(oracle.params.items())] = walks
-        if self._profile is Profile.DEFAULT:
+        if self._profile is not Profile.QUICK:
             self._tell(f"deep{at}")
             self._suite(evidence, "deep", deep(oracle), Cast.ANOTHER)
         if "put" in self._adapter.offered and oracle.params == oracle.table.defaults:

@@ -66,11 +66,20 @@ class Stage:
         folder: An empty folder for stores; a memory-backed one is much faster.
         watch: What ends a call that hangs.
         search: How the random laws search.
+        thorough: Whether races begin everywhere, and may be preempted twice.
     """
 
     def __init__(
-        self, adapter: Adapter, folder: Path, watch: Watch, search: Search | None = None
+        self,
+        adapter: Adapter,
+        folder: Path,
+        watch: Watch,
+        search: Search | None = None,
+        *,
+        thorough: bool = False,
     ) -> None:
+        self.thorough = thorough
+        self.preemptions = 2 if thorough else 1
         self.adapter = adapter
         self.search = search or Search()
         self.known_aspects: set[Aspect] = set()
@@ -92,6 +101,12 @@ class Stage:
     def folder(self, name: str) -> Path:
         """Return a folder for stores that are not this stage's own to open."""
         return self._folder / f"{name}-{next(self._numbers)}"
+
+    @property
+    def faulty(self) -> bool:
+        """Whether anything is known to be wrong with calls that were made one after the other."""
+        broken = any(evidence.faulty for evidence in self.evidence.values())
+        return broken or bool(self.known_aspects)
 
     def cover(self, layer: str, oracle: Oracle, position: Position, letter: Letter) -> None:
         """Count that a letter was fired at a position, in one of the coverage's layers."""

@@ -107,6 +107,11 @@ class Evidence:
         """The transitions that the implementation was seen to break."""
         return frozenset(self._broken)
 
+    @property
+    def faulty(self) -> bool:
+        """Whether any cell was seen broken."""
+        return bool(self._best)
+
     def ways(self) -> dict[Position, Word]:
         """Return a shortest way to each position over transitions that were not seen broken."""
         if self._ways is None or self._ways[0] != len(self._broken):

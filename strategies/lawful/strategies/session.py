@@ -91,9 +91,10 @@ class Session:
         self._shows_lease = "lease_owner" in adapter.offered
         self._others: list[Driver] = []
         folder.mkdir(parents=True, exist_ok=True)
-        self.driver = self._opened()
+        self.driver = self.opened()
 
-    def _opened(self) -> Driver:
+    def opened(self) -> Driver:
+        """Open another instance on the same store; whoever asks closes it."""
         driver = Driver(self.adapter, self._watch)
         try:
             driver.open(self._folder, self.clock)
@@ -184,6 +185,10 @@ class Session:
         if self._dumps:
             stored = self.driver.dump(task) if dump else _UNTAKEN
         return View(reading, history, stored)
+
+    def look(self, tracked: Tracked) -> View:
+        """Return all that can be seen of a task now, its dump apart; nothing is judged."""
+        return self._look(tracked.id)._replace(dump=None)
 
     def _dumped(self, tracked: Tracked) -> View:
         """Return what was last seen of a task, its dump included."""
@@ -377,7 +382,7 @@ class Session:
             answer = Answer(CellKind.NOOP, None, tracked.model)
             steps.append((tracked, self._watched(tracked, Reopen(), None, answer)))
         self.driver.close()
-        self.driver = self._opened()
+        self.driver = self.opened()
         for tracked, seen in steps:
             self._recovered(tracked, seen)
             self._after(tracked, seen, dump=True)
@@ -413,7 +418,7 @@ class Session:
         for tracked in self._living():
             answer = Answer(CellKind.NOOP, None, tracked.model)
             steps.append((tracked, self._watched(tracked, Second(), None, answer)))
-        self._others.append(self._opened())
+        self._others.append(self.opened())
         for tracked, seen in steps:
             self._recovered(tracked, seen)
             self._after(tracked, seen, dump=True)

@@ -1,0 +1,235 @@
+"""The family ``race``: what several workers do at once is what they could have done in turn.
+
+Every schedule is chosen, none is met by luck: each worker is stopped before each statement that
+the others can see, on the implementation's own connections.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from lawful.spec.table import CellKind, Letter
+from lawful.strategies.linear import orders
+from lawful.strategies.moves import Begin, Resolver, Start
+from lawful.strategies.trace import Advance, Fire, Heartbeat, Reap
+from lawful.strategies.walk import CLIENT, STRANGER
+
+from .law import Blocked, Finding, ScenarioLaw
+from .leases import restarts, started_again
+from .stage import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lawful.spec.oracle import Oracle, Position
+    from lawful.strategies.linear import Done
+    from lawful.strategies.moves import Played
+    from lawful.strategies.racing import Arena, Race, Run
+    from lawful.strategies.trace import Op
+
+    from .law import Tally
+    from .stage import Stage
+
+    Races: TypeAlias = Callable[[Stage, "_Begun"], Iterator[Race]]
+
+__all__ = ["LAWS"]
+
+
+def _pairs(stage: Stage, tally: Tally) -> None:
+    _run(stage, tally, _pairs_at, workers=2)
+
+
+def _triples(stage: Stage, tally: Tally) -> None:
+    _run(stage, tally, _triples_at, workers=3)
+
+
+def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
+    from lawful.strategies.canary import distrust
+    from lawful.strategies.racing import Arena
+
+    if reason := distrust():
+        tally.vague.append(reason)
+        return
+    row = rows(tally)
+    oracle = stage.adapter.oracle({})
+    with Arena(stage.adapter, stage.folder("races"), workers=workers) as arena:
+        for position in _starts(stage, oracle):
+            with row():
+                begin = _begin(stage, oracle, position)
+                for race in races(stage, begin):
+                    with row():
+                        _sound(stage, oracle, race, begin.task)
+                        _explore(stage, arena, race, tally)
+        if tally.triggers and not arena.statements:
+            tally.vague.append("no statement of its own goes through this Python's sqlite3")
+
+
+def _starts(stage: Stage, oracle: Oracle) -> list[Position]:
+    """Return where races begin: everywhere, or at the nearest position of each state."""
+    every = stage.positions(oracle.params)
+    if stage.thorough:
+        return list(every)
+    nearest: dict[str, Position] = {}
+    for position in every:
+        nearest.setdefault(position.state, position)
+    return list(nearest.values())
+
+
+class _Begun(NamedTuple):
+    """Where a race begins: what leads there, and the task as it is then."""
+
+    before: tuple[Op, ...]
+    task: Played
+
+
+def _begin(stage: Stage, oracle: Oracle, position: Position) -> _Begun:
+    """Return what brings a task to a position.
+
+    Raises:
+        Blocked: The implementation breaks a cell on every way there.
+    """
+    start = Start(tuple(oracle.params.items()), position, stage.way(oracle.params, position))
+    resolver = Resolver(stage.table)
+    before = tuple(resolver.resolve(Begin(start)))
+    return _Begun(before, resolver.tasks[0])
+
+
+def _pairs_at(stage: Stage, begin: _Begun) -> Iterator[Race]:
+    """Yield every pair of calls, in one order each: the schedules have both."""
+    from lawful.strategies.racing import Race
+
+    lease, offered = stage.table.lease, stage.adapter.offered
+    calls: list[Letter | type[Heartbeat | Reap]] = [*stage.table.letters]
+    if lease and "heartbeat" in offered:
+        calls.append(Heartbeat)
+    if lease and "reap" in offered and "clock" not in stage.adapter.gaps:
+        calls.append(Reap)
+    for both in combinations_with_replacement(calls, 2):
+        late = (Advance(lease.seconds + 1),) if lease and Reap in both else ()
+        does = tuple((_call(one, begin.task, number),) for number, one in enumerate(both))
+        yield Race((*begin.before, *late), does)
+
+
+def _triples_at(stage: Stage, begin: _Begun) -> Iterator[Race]:
+    """Yield a late report, the reaper, and whatever starts the task again, at once."""
+    from lawful.strategies.racing import Race
+
+    oracle, position, lease = begin.task.oracle, begin.task.model.position, stage.table.lease
+    if lease is None or begin.task.model.holding is None:
+        return
+    reaped = oracle.step(position, lease.on_expiry).after
+    again = started_again(oracle, lease, reaped)
+    for letter in stage.moves(oracle, position):
+        if letter.event in lease.needed_by and again:
+            next_worker = tuple(_call(each, begin.task, 0) for each in again)
+            yield Race(
+                (*begin.before, Advance(lease.seconds + 1)),
+                ((_call(letter, begin.task, 0),), (Reap(),), next_worker),
+            )
+
+
+def _call(one: Letter | type[Heartbeat | Reap], task: Played, number: int) -> Done:
+    """Return a call by whoever should make it: two that start a task are two workers."""
+    model, lease = task.model, task.oracle.table.lease
+    holder = model.holding.owner if model.holding else STRANGER
+    if one is Reap:
+        return Reap()
+    if not isinstance(one, Letter):
+        return Heartbeat(holder)
+    if lease and one.event in lease.granted_by:
+        return Fire(one, f"worker-{model.grants + 1 + number}")
+    return Fire(one, holder if lease and one.event in lease.needed_by else CLIENT)
+
+
+def _sound(stage: Stage, oracle: Oracle, race: Race, task: Played) -> None:
+    """See that no call of a race is known to be wrong by itself, in whichever order.
+
+    Raises:
+        Blocked: One is.
+    """
+    does = race.by_worker
+    for order in orders(oracle, task.model, 0.0, does):
+        position = task.model.position
+        for name, number, answer in order.calls:
+            op = does[name][number]
+            if isinstance(op, Fire):
+                stage.sound(oracle, position, op.letter)
+            if answer.kind is CellKind.LEGAL:
+                position = answer.after.position
+
+
+def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> None:
+    """Run a race's schedules, as far as the first that no order explains."""
+    from lawful.strategies.driver import Fault
+    from lawful.strategies.hub import Deadlock
+    from lawful.strategies.racing import Unready
+    from lawful.strategies.schedules import explore
+
+    try:
+        for run in explore(lambda choose: arena.run(race, choose), most=stage.preemptions):
+            tally.trigger()
+            tally.control(run.lawful and _wrote(run))
+            if not run.lawful:
+                if not (run.in_turn and stage.faulty):
+                    tally.find(_finding(run))
+                return
+    except Unready as unready:
+        op = unready.seen.op
+        raise Blocked(f"cell/{unready.seen.model.position.state}/{_event(op)}") from unready
+    except (Deadlock, Fault) as error:
+        tally.find(_failed(race, str(error)))
+
+
+def _event(op: Op) -> str:
+    return op.letter.event if isinstance(op, Fire) else type(op).__name__.lower()
+
+
+def _wrote(run: Run) -> bool:
+    """Say whether anything was accepted: two calls that are refused tell nothing."""
+    return any(
+        one.handled or (one.claim is not None and not one.claim.reasons)
+        for each in run.came.values()
+        for one in each
+    )
+
+
+def _finding(run: Run) -> Finding:
+    failed = any(one.fault for each in run.came.values() for one in each)
+    return Finding(
+        " or ".join(run.expected), run.got, _trace(run.race), error=failed, race=run.line
+    )
+
+
+def _failed(race: Race, problem: str) -> Finding:
+    from lawful.strategies.racing import format_race
+
+    return Finding("somebody goes on", problem, _trace(race), error=True, race=format_race(race))
+
+
+def _trace(race: Race) -> tuple[Op, ...]:
+    """Return a race's steps in some order: its length is what counts."""
+    return (*race.before, *(op for ops in race.does for op in ops))
+
+
+LAWS = (
+    ScenarioLaw(
+        id="race/pairs",
+        says="whatever two workers do to a task at once, on connections of their own, is what they "
+        "could have done one after the other: results, reading and history",
+        why="Two workers claim one task, a cancel is lost, a late success overwrites: between the "
+        "check and the write somebody else has written (rq 2160, dagster 23409).",
+        needs=("second_connection",),
+        run=_pairs,
+    ),
+    ScenarioLaw(
+        id="race/triples",
+        says="a late report, the reaper and the next worker, at once on a task whose lease has "
+        "expired: what comes of it is what some order of them comes to",
+        why="The late success is written over the reaper's retry, or over the next worker's run "
+        "(procrastinate, RQ): it takes three to see it.",
+        needs=("second_connection", "reap", "clock", "actor"),
+        applies=restarts,
+        run=_triples,
+    ),
+)

@@ -1,0 +1,305 @@
+"""A race: workers of one store, each with a connection of its own, under one schedule."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from .driver import Fault
+from .hub import Hub
+from .linear import Came, explained, gave_up, orders, outcome
+from .performing import perform
+from .schedules import format_schedule, parse_schedule
+from .session import Session
+from .sqlite_tap import SqliteTap
+from .trace import TASK, Fire, Heartbeat, Reap, TraceError, format_trace, parse_trace
+from .watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from lawful.spec.table import Table
+
+    from .adapter import Adapter
+    from .driver import Driver
+    from .hub import Taken
+    from .linear import Done
+    from .seen import Seen, View
+    from .trace import Op
+    from .tracked import Tracked
+
+__all__ = [
+    "WORKERS",
+    "Arena",
+    "Race",
+    "Run",
+    "Unready",
+    "format_race",
+    "is_race",
+    "parse_race",
+    "parse_run",
+]
+
+WORKERS: Final = ("A", "B", "C")
+"""What workers are called in a schedule."""
+
+
+class Race(NamedTuple):
+    """What is done at once.
+
+    Attributes:
+        before: What brings the task to where the race begins.
+        does: What each worker does, the first being worker A.
+    """
+
+    before: tuple[Op, ...]
+    does: tuple[tuple[Done, ...], ...]
+
+    @property
+    def by_worker(self) -> dict[str, tuple[Done, ...]]:
+        """What each worker does, by its name."""
+        return dict(zip(WORKERS, self.does, strict=False))
+
+
+def format_race(race: Race) -> str:
+    """Write a race in one line: ``enqueue@client || start@worker-1 || start@worker-2``."""
+    return " || ".join(format_trace(ops) or "-" for ops in (race.before, *race.does))
+
+
+def parse_race(line: str, table: Table) -> Race:
+    """Read a race: what comes before, then what each of two or three workers does.
+
+    Raises:
+        TraceError: It can't be read, or does what a race can't.
+    """
+    before, *does = (part.strip() for part in line.split("||"))
+    if not 2 <= len(does) <= len(WORKERS):
+        raise TraceError(line, f"a race is BEFORE || A || B, of two to {len(WORKERS)} workers")
+    begin = parse_trace(before if before != "-" else "SUBMIT", table)
+    parsed = [parse_trace(part, table) for part in does]
+    each = [tuple(op for op in ops if isinstance(op, Fire | Heartbeat | Reap)) for ops in parsed]
+    if not all(each):
+        raise TraceError(line, "a worker of a race fires events, HEARTBEAT or REAP")
+    return Race(begin, tuple(each))
+
+
+def is_race(line: str) -> bool:
+    """Say whether a line is a race, and not a trace."""
+    return "||" in line
+
+
+def parse_run(line: str, table: Table) -> tuple[Race, tuple[str, ...]]:
+    """Read a race and, behind it, its schedule: ``BEFORE || A || B || A | B B | A``.
+
+    Raises:
+        TraceError: It can't be read.
+    """
+    rest, _, last = line.rpartition("||")
+    if rest.count("||") >= 2 and set(last.split()) <= {*WORKERS, "|"}:
+        race = parse_race(rest, table)
+        return race, parse_schedule(last, tuple(race.by_worker))
+    return parse_race(line, table), ()
+
+
+class Unready(Exception):
+    """What comes before the race was unlawful by itself.
+
+    Attributes:
+        seen: The step.
+    """
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        super().__init__(", ".join(problem.got for problem in seen.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A race under one schedule.
+
+    Attributes:
+        race: The race.
+        taken: The steps, in the order in which they were taken.
+        came: What came of each worker's calls.
+        after: The task afterwards.
+        expected: What each order of the calls comes to, if none of them explains the run.
+    """
+
+    race: Race
+    taken: tuple[Taken, ...]
+    came: Mapping[str, Sequence[Came]]
+    after: View
+    expected: tuple[str, ...] = ()
+
+    @property
+    def lawful(self) -> bool:
+        """Whether some order of the calls explains it."""
+        return not self.expected
+
+    @property
+    def schedule(self) -> str:
+        """The schedule in one line."""
+        return format_schedule([step.worker for step in self.taken if step.chosen])
+
+    @property
+    def line(self) -> str:
+        """The race and its schedule in one line, as ``lawful replay`` reads it."""
+        return f"{format_race(self.race)} || {self.schedule}"
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether each worker did all it had to do before the next one began."""
+        order = [step.worker for step in self.taken]
+        return len(self.schedule.split("|")) <= len(set(order))
+
+    @property
+    def got(self) -> str:
+        """What came of it, in one line."""
+        told = [f"{name} {_told(one)}" for name, each in self.came.items() for one in each]
+        reading = self.after.reading
+        by = f" by {reading.lease_owner}" if reading.lease_owner else ""
+        return f"{', '.join(told)} -> {reading.state}{by}"
+
+
+def _told(came: Came) -> str:
+    if came.fault is not None:
+        return f"failed ({came.fault})"
+    if came.handled is not None:
+        return "reaped it" if came.handled else "reaped nothing"
+    if came.claim is None or came.claim.text:
+        return f"refused ({came.claim.text if came.claim else ''})"
+    return str(came.claim.kind)
+
+
+class Arena:
+    """Where races of one implementation are run: workers, and a store for each schedule.
+
+    Args:
+        adapter: The implementation.
+        folder: A folder for stores.
+        workers: How many there may be.
+        reduced: Whether statements that other workers can't see are no choice.
+    """
+
+    def __init__(
+        self, adapter: Adapter, folder: Path, *, workers: int = 2, reduced: bool = True
+    ) -> None:
+        self.adapter = adapter
+        self._folder = folder
+        self._names = WORKERS[:workers]
+        self._reduced = reduced
+        self._numbers = itertools.count()
+        self._hub = Hub(self._names)
+        self._tap = SqliteTap(self._hub, reduced=reduced)
+        self._collected = gc.isenabled()
+
+    def __enter__(self) -> Arena:
+        # What was dropped without being closed keeps its locks until it is collected: when that is
+        # must not depend on what else the process has allocated.
+        gc.freeze()
+        gc.disable()
+        self._tap.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trail: TracebackType | None,
+    ) -> None:
+        self._hub.__exit__(kind, error, trail)
+        self._tap.__exit__(kind, error, trail)
+        if self._collected:
+            gc.enable()
+        gc.unfreeze()
+
+    @property
+    def statements(self) -> int:
+        """How many statements of workers were seen."""
+        return self._tap.statements
+
+    def run(self, race: Race, choose: Callable[[Sequence[str], str | None], str]) -> Run:
+        """Run a race under one schedule.
+
+        Args:
+            race: The race.
+            choose: Says who goes on (see :mod:`lawful.strategies.schedules`).
+
+        Raises:
+            Unready: What comes before it is unlawful by itself.
+            Deadlock: The workers wait for each other.
+            Stuck: A worker came to no next step in time.
+            Fault: The store can't be opened, closed or read.
+        """
+        folder = self._folder / f"race-{next(self._numbers)}"
+        gc.collect()
+        with Session(self.adapter, folder, Watch()) as session:
+            for op in race.before:
+                for seen in perform(session, op):
+                    if seen.problems:
+                        raise Unready(seen)
+            return self._raced(session, session.tasks[TASK], race, choose)
+
+    def _raced(
+        self,
+        session: Session,
+        task: Tracked,
+        race: Race,
+        choose: Callable[[Sequence[str], str | None], str],
+    ) -> Run:
+        does = race.by_worker
+        came: dict[str, list[Came]] = {name: [] for name in does}
+        drivers: dict[str, Driver] = {}
+        try:
+            for name in does:
+                drivers[name] = self._hub.call(name, session.opened)
+            jobs = {
+                name: self._job(name, drivers[name], task, ops, came[name])
+                for name, ops in does.items()
+            }
+            taken = self._hub.run(jobs, choose)
+        finally:
+            for name, driver in drivers.items():
+                self._hub.call(name, driver.close)
+        view = session.look(task)
+        lost = gave_up(does, came)
+        every = list(orders(task.oracle, task.model, session.clock.now(), does, lost))
+        lawful = any(explained(self.adapter, task, order, came, view) for order in every)
+        expected = () if lawful else tuple(dict.fromkeys(map(outcome, every)))
+        return Run(race, tuple(taken), came, view, expected)
+
+    def _job(
+        self,
+        name: str,
+        driver: Driver,
+        task: Tracked,
+        ops: Sequence[Done],
+        came: list[Came],
+    ) -> Callable[[], None]:
+        """Return what a worker does: its calls, one after the other."""
+
+        def job() -> None:
+            came.extend(_called(driver, task, op) for op in ops)
+            self._tap.note(name)
+
+        return job
+
+
+def _called(driver: Driver, task: Tracked, op: Done) -> Came:
+    try:
+        match op:
+            case Fire(letter, actor, version, grant):
+                expected = None if version is None else task.base + version
+                token = None if grant is None else task.tokens[grant - 1]
+                return Came(driver.fire(task.id, letter, actor, expected, token))
+            case Heartbeat(actor, grant):
+                token = None if grant is None else task.tokens[grant - 1]
+                return Came(driver.heartbeat(task.id, actor, token))
+            case Reap():
+                return Came(handled=task.id in driver.reap())
+    except Fault as fault:
+        return Came(fault=fault)

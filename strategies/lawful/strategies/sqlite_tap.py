@@ -1,0 +1,257 @@
+"""Every SQL statement of an unmodified implementation, before it runs: through ``sqlite3`` alone.
+
+An audit hook sees each connection that is opened, however it is; its trace callback is called
+before each statement; a busy handler of our own is called where SQLite would sleep, so that a
+worker that must wait is waiting and not failed. What the others can't see is no choice: SQLite's
+own transaction state decides that, and not the text.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import sqlite3
+import sys
+import threading
+import weakref
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+    from .hub import Hub
+
+__all__ = ["SqliteTap", "unfit"]
+
+_WORD: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*([a-z]+)(?:\s+([a-z]+))?", re.I | re.S)
+_ENDS: Final = frozenset({"COMMIT", "END", "ROLLBACK", "RELEASE"})
+_WRITES: Final = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE"})
+_Busy: Final = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+
+
+class State(IntEnum):
+    """A connection's transaction, as SQLite numbers it."""
+
+    NONE = 0
+    READ = 1
+    WRITE = 2
+
+
+def _library() -> ctypes.CDLL | None:
+    """Return SQLite as this Python has it; None if its functions can't be reached."""
+    import _sqlite3
+
+    try:
+        library = ctypes.CDLL(_sqlite3.__file__)
+        library.sqlite3_busy_handler.argtypes = [ctypes.c_void_p, _Busy, ctypes.c_void_p]
+        library.sqlite3_txn_state.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    except (AttributeError, OSError):
+        return None
+    return library
+
+
+_SQLITE: Final = _library()
+
+
+def unfit() -> str:
+    """Say why statements can't be seen with this Python; empty if they can."""
+    return "" if _SQLITE else "this Python's SQLite has no functions that can be reached"
+
+
+def _handle(connection: sqlite3.Connection) -> int:
+    """Return the address of SQLite's own connection: the first field of Python's."""
+    pointer = ctypes.c_void_p.from_address(id(connection) + object.__basicsize__).value
+    return pointer or 0
+
+
+class _Link:
+    """One connection of a worker's."""
+
+    def __init__(self, handle: int, worker: str) -> None:
+        self.handle = handle
+        self.worker = worker
+        self.state = State.NONE
+        self.busy: Any = None  # ctypes' function, kept alive as long as the connection is open
+
+
+class SqliteTap:
+    """Parks the workers of a hub before each SQL statement, as long as it is entered.
+
+    Args:
+        hub: The workers.
+        reduced: Whether statements that the other workers can't see are no choice.
+
+    Attributes:
+        statements: How many statements of workers were seen.
+    """
+
+    def __init__(self, hub: Hub, *, reduced: bool = True) -> None:
+        self.statements = 0
+        self._hub = hub
+        self._reduced = reduced
+        self._links: dict[int, _Link] = {}
+
+    def __enter__(self) -> SqliteTap:
+        _install()
+        _Switch.tap = self
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trail: TracebackType | None,
+    ) -> None:
+        _Switch.tap = None
+
+    # -- connections -----------------------------------------------------------------------------
+
+    def opened(self, connection: sqlite3.Connection) -> None:
+        """Take in a connection that is being opened: it can't be traced yet."""
+        worker = self._hub.running
+        if worker is not None:
+            _soon(self, connection, worker)
+
+    def attach(self, connection: sqlite3.Connection, worker: str) -> None:
+        """Trace a connection."""
+        assert _SQLITE is not None  # noqa: S101 - unfit() was asked
+        link = _Link(_handle(connection), worker)
+
+        def busy(_: object, __: int) -> int:
+            try:
+                self._note(worker)
+                return int(self._hub.wait(worker))
+            except BaseException as error:
+                self._hub.fail(error)
+                return 0
+
+        def traced(statement: str) -> None:
+            try:
+                # A PRAGMA busy_timeout takes the one place there is for a handler.
+                _SQLITE.sqlite3_busy_handler(link.handle, link.busy, None)
+                self._before(link, statement)
+            except BaseException as error:
+                self._hub.fail(error)
+
+        link.busy = _Busy(busy)
+        self._links[link.handle] = link
+        weakref.finalize(traced, self._gone, link)
+        connection.set_trace_callback(traced)
+        _SQLITE.sqlite3_busy_handler(link.handle, link.busy, None)
+
+    def _gone(self, link: _Link) -> None:
+        """Take in that a connection was closed: what it held is free."""
+        if self._links.get(link.handle) is link:
+            del self._links[link.handle]
+        if link.state is not State.NONE:
+            link.state = State.NONE
+            self._hub.wake()
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def _before(self, link: _Link, statement: str) -> None:
+        """Park before a statement, if the others can see it."""
+        self.statements += 1
+        self._note(link.worker)
+        first, second = _words(statement)
+        text = " ".join(statement.split())
+        if self._reduced and _unseen(link.state, first, second):
+            self._hub.pass_by(link.worker, text)
+            return
+        wants = link.state is State.NONE and (
+            first in _WRITES or (first == "BEGIN" and second in ("IMMEDIATE", "EXCLUSIVE"))
+        )
+        self._hub.park(link.worker, text, lambda: not (wants and self._writing(link.worker)))
+
+    def _writing(self, worker: str) -> bool:
+        """Say whether another worker holds the lock that a write needs."""
+        return any(
+            link.state is State.WRITE and link.worker != worker for link in self._links.values()
+        )
+
+    def note(self, worker: str) -> None:
+        """Look at a worker's transactions, at the end of what it did. Called by that worker."""
+        self._note(worker)
+
+    def _note(self, worker: str) -> None:
+        """Look at the transactions of whoever runs; wake those that wait if one has ended."""
+        assert _SQLITE is not None  # noqa: S101 - unfit() was asked
+        fell = False
+        for link in self._links.values():
+            if link.worker == worker:
+                state = State(max(_SQLITE.sqlite3_txn_state(link.handle, None), 0))
+                fell = fell or state < link.state
+                link.state = state
+        if fell:
+            self._hub.wake()
+
+
+def _words(statement: str) -> tuple[str, str]:
+    found = _WORD.match(statement)
+    return (found[1].upper(), (found[2] or "").upper()) if found else ("", "")
+
+
+def _unseen(state: State, first: str, second: str) -> bool:
+    """Say whether no other worker can tell when a statement runs."""
+    if first == "BEGIN":
+        return second not in ("IMMEDIATE", "EXCLUSIVE")
+    ends = first in _ENDS
+    if state is State.NONE:
+        return ends
+    if state is State.WRITE:
+        return not ends
+    return first == "SELECT"
+
+
+# -- connections, as they are opened ---------------------------------------------------------------
+
+
+class _Switch:
+    """The tap that is told of connections; an audit hook can't be taken away again."""
+
+    tap: SqliteTap | None = None
+    installed = False
+
+
+class _Opening(threading.local):
+    """Connections that this thread is opening, and its profiler before that."""
+
+    def __init__(self) -> None:
+        self.left: list[tuple[SqliteTap, sqlite3.Connection, str]] = []
+        self.profiler: Any = None  # what sys.getprofile gives
+
+
+_opening = _Opening()
+
+
+def _install() -> None:
+    if not _Switch.installed:
+        _Switch.installed = True
+        sys.addaudithook(_audit)
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "sqlite3.connect/handle" and _Switch.tap is not None:
+        _Switch.tap.opened(arguments[0])
+
+
+def _soon(tap: SqliteTap, connection: sqlite3.Connection, worker: str) -> None:
+    """Attach at this thread's next event: in the hook itself the connection is not made yet."""
+    if not _opening.left:
+        _opening.profiler = sys.getprofile()
+    _opening.left.append((tap, connection, worker))
+    sys.setprofile(_profile)
+
+
+def _profile(frame: FrameType, event: str, argument: object) -> None:
+    left = []
+    for tap, connection, worker in _opening.left:
+        try:
+            tap.attach(connection, worker)
+        except sqlite3.ProgrammingError as error:
+            if "closed" not in str(error):
+                left.append((tap, connection, worker))
+    _opening.left = left
+    if not left:
+        sys.setprofile(_opening.profiler)

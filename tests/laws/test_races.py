@@ -1,0 +1,104 @@
+"""What the races find, in stores of which every call is right by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import racers
+from lawful.laws import Profile, Status, judgement, run
+from lawful.laws.law import Tally, conclude
+from lawful.laws.races import LAWS
+from lawful.laws.smoke import smoke
+from lawful.laws.stage import Stage
+from lawful.laws.verdict import Evidence
+from lawful.strategies.adapter import describe, describe_class
+from lawful.strategies.watch import Watch
+from miniatures import Honest
+from miniatures.trial import task_table, workplace
+
+if TYPE_CHECKING:
+    from lawful.laws import Check
+    from lawful.strategies.adapter import Adapter
+
+
+def of(factory: type) -> Adapter:
+    name = f"{factory.__module__}:{factory.__name__}"
+    return describe_class(factory, name, table=task_table())
+
+
+def judged(adapter: Adapter, *, thorough: bool = False) -> dict[str, Check]:
+    """Run the races alone, as after walks that have found nothing."""
+    checks = {}
+    with workplace() as folder:
+        fit = smoke(adapter, folder, Watch()).adapter
+        stage = Stage(fit, folder, Watch(), thorough=thorough)
+        for params in fit.table.valuations:
+            stage.evidence[tuple(params.items())] = Evidence(fit.oracle(params))
+        for law in LAWS:
+            tally = Tally()
+            law.run(stage, tally)
+            checks[law.id] = conclude(law, tally)
+    return checks
+
+
+RIGHT = [racers.Whole, racers.Compared]
+WRONG = [
+    racers.OneByOne,
+    racers.DefaultMode,
+    racers.DeferredBegin,
+    racers.ReadBefore,
+    racers.HistoryAfter,
+    racers.HistoryBefore,
+    racers.ReapByIds,
+]
+
+
+@pytest.mark.parametrize("factory", RIGHT)
+def test_a_store_that_is_right_is_never_accused(factory: type) -> None:
+    checks = judged(of(factory))
+    assert {check.status for check in checks.values()} == {Status.PASS}
+    assert all(check.triggers and check.controls for check in checks.values())
+
+
+@pytest.mark.parametrize("factory", WRONG, ids=lambda each: each.__name__)
+def test_a_store_that_is_wrong_between_its_statements_is_found(factory: type) -> None:
+    checks = judged(of(factory))
+    found = {name for name, check in checks.items() if check.status in (Status.FAIL, Status.ERROR)}
+    assert found == {"race/pairs", "race/triples"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factory", [*RIGHT, *WRONG], ids=lambda each: each.__name__)
+def test_every_call_of_these_stores_is_right_by_itself(factory: type) -> None:
+    with workplace() as folder:
+        checks = run(of(factory), folder, profile=Profile.QUICK).checks
+    assert [check for check in checks if check.status is not Status.PASS] == []
+
+
+@pytest.mark.slow
+def test_check_then_write_is_found_in_at_least_fifty_programs() -> None:
+    assert judged(of(racers.OneByOne), thorough=True)["race/pairs"].findings >= 50
+
+
+@pytest.mark.slow
+def test_the_reference_passes_every_pair_from_every_position_with_two_preemptions() -> None:
+    checks = judged(describe("reference"), thorough=True)
+    assert {check.status for check in checks.values()} == {Status.PASS}
+    assert checks["race/pairs"].triggers >= 22 * 55  # positions x unordered pairs of ten calls
+
+
+def test_what_goes_through_no_sqlite_is_unsupported_and_never_passed() -> None:
+    for check in judged(of(Honest)).values():
+        assert check.status is Status.UNSUPPORTED
+        assert "sqlite3" in check.cause
+
+
+def test_a_broken_cell_is_told_by_its_own_check_and_not_by_a_race() -> None:
+    with workplace() as folder:
+        found = run(describe("flags"), folder)
+    races = [check for check in found.checks if check.id.startswith("race/")]
+    assert len(races) == 2
+    assert not any(check.status in (Status.FAIL, Status.ERROR) for check in races)
+    assert judgement(found).verdict.exit_code == 1
