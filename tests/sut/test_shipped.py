@@ -28,8 +28,18 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_six_systems_are_shipped() -> None:
-    assert list(SHIPPED) == ["flags", "gate", "gate-words", "litequeue", "reference", "review"]
+def test_nine_systems_are_shipped() -> None:
+    assert list(SHIPPED) == [
+        "flags",
+        "gate",
+        "gate-words",
+        "litequeue",
+        "naive",
+        "reference",
+        "review",
+        "unfenced",
+        "unversioned",
+    ]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -77,4 +87,6 @@ def test_every_system_imports_with_only_its_own_root_and_without_litequeue() -> 
         "assert not any(n.startswith('lawful.') and not n.startswith('lawful.sut')"
         " for n in sys.modules)"
     )
-    assert run(code) == "Flags Gate GateWords LiteQueue Reference Review"
+    assert run(code) == (
+        "Flags Gate GateWords LiteQueue Naive Reference Review Unfenced Unversioned"
+    )

@@ -23,14 +23,15 @@ COMMANDS: Final = {
     "smoke": "see whether an adapter is fit to be judged",
     "explain": "say what a check is about",
     "replay": "do the steps of a trace again and judge each",
+    "race": "play the three classic interleavings on four writings",
     "compare": "set implementations side by side",
     "spec": "show, check or draw a table",
     "init": "write an adapter, a test and a CI workflow to begin with",
 }
 
 EPILOG: Final = """\
-A TARGET is a shipped name (reference, flags, gate, gate-words, review, litequeue) or
-module:Class. Results go to stdout, progress and messages to stderr.
+A TARGET is a shipped name (reference, flags, naive, unfenced, unversioned, gate, gate-words,
+review, litequeue) or module:Class. Results go to stdout, progress and messages to stderr.
 Exit codes: 0 lawful, 1 unlawful, 2 wrong usage or a wrong adapter, 3 incomplete.
 """
 

@@ -115,7 +115,8 @@ class SqliteTap:
 
     def attach(self, connection: sqlite3.Connection, worker: str) -> None:
         """Trace a connection."""
-        assert _SQLITE is not None  # noqa: S101 - unfit() was asked
+        sqlite = _SQLITE
+        assert sqlite is not None  # noqa: S101 - unfit() was asked
         link = _Link(_handle(connection), worker)
 
         def busy(_: object, __: int) -> int:
@@ -129,7 +130,7 @@ class SqliteTap:
         def traced(statement: str) -> None:
             try:
                 # A PRAGMA busy_timeout takes the one place there is for a handler.
-                _SQLITE.sqlite3_busy_handler(link.handle, link.busy, None)
+                sqlite.sqlite3_busy_handler(link.handle, link.busy, None)
                 self._before(link, statement)
             except BaseException as error:
                 self._hub.fail(error)
@@ -138,7 +139,7 @@ class SqliteTap:
         self._links[link.handle] = link
         weakref.finalize(traced, self._gone, link)
         connection.set_trace_callback(traced)
-        _SQLITE.sqlite3_busy_handler(link.handle, link.busy, None)
+        sqlite.sqlite3_busy_handler(link.handle, link.busy, None)
 
     def _gone(self, link: _Link) -> None:
         """Take in that a connection was closed: what it held is free."""

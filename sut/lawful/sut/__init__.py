@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from lawful.sut.flags import Flags
     from lawful.sut.gate import Gate, GateWords
     from lawful.sut.litequeue import LiteQueue
+    from lawful.sut.naive import Naive
     from lawful.sut.reference import Reference
     from lawful.sut.review import Review
+    from lawful.sut.weakened import Unfenced, Unversioned
 
 __all__ = [
     "GAP_NAMES",
@@ -41,6 +43,7 @@ __all__ = [
     "GateWords",
     "Implementation",
     "LiteQueue",
+    "Naive",
     "NotYet",
     "Payload",
     "Reading",
@@ -49,7 +52,9 @@ __all__ = [
     "Refused",
     "Review",
     "TaskId",
+    "Unfenced",
     "Unsupported",
+    "Unversioned",
     "load_shipped",
 ]
 

@@ -20,8 +20,11 @@ SHIPPED: Final[Mapping[str, str]] = MappingProxyType(
         "gate": "lawful.sut.gate:Gate",
         "gate-words": "lawful.sut.gate:GateWords",
         "litequeue": "lawful.sut.litequeue:LiteQueue",
+        "naive": "lawful.sut.naive:Naive",
         "reference": "lawful.sut.reference:Reference",
         "review": "lawful.sut.review:Review",
+        "unfenced": "lawful.sut.weakened:Unfenced",
+        "unversioned": "lawful.sut.weakened:Unversioned",
     }
 )
 """The shipped systems' names, each with its ``module:Class``."""

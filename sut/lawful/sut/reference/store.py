@@ -51,14 +51,18 @@ class Store:
     the transition is legal, the reporter holds the lease.
     """
 
-    def __init__(self, file: Path, *, now: Callable[[], float]) -> None:
+    def __init__(
+        self, file: Path, *, now: Callable[[], float], rule: Callable[..., Task] = step
+    ) -> None:
         """Open the store in ``file``, making it if it is not there.
 
         Args:
             file: The database.
             now: Returns the time in seconds.
+            rule: Says what an event makes of a task, or raises.
         """
         self._now = now
+        self._rule = rule
         self._db = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
         # Half the price of a commit, and just as durable: SQLite's default of a sync per commit
         # (synchronous = FULL) stays.
@@ -139,7 +143,7 @@ class Store:
         with self._transaction():
             before = self._load(task)
             now = self._now()
-            after = step(
+            after = self._rule(
                 before,
                 named,
                 actor=actor,
