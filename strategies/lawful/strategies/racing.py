@@ -14,7 +14,7 @@ from .performing import perform
 from .schedules import format_schedule, parse_schedule
 from .session import Session
 from .sqlite_tap import SqliteTap
-from .trace import TASK, Fire, Heartbeat, Reap, TraceError, format_trace, parse_trace
+from .trace import TASK, Fire, Heartbeat, Reap, Submit, TraceError, format_trace, parse_trace
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -80,11 +80,20 @@ def parse_race(line: str, table: Table) -> Race:
     if not 2 <= len(does) <= len(WORKERS):
         raise TraceError(line, f"a race is BEFORE || A || B, of two to {len(WORKERS)} workers")
     begin = parse_trace(before if before != "-" else "SUBMIT", table)
-    parsed = [parse_trace(part, table) for part in does]
-    each = [tuple(op for op in ops if isinstance(op, Fire | Heartbeat | Reap)) for ops in parsed]
-    if not all(each):
-        raise TraceError(line, "a worker of a race fires events, HEARTBEAT or REAP")
-    return Race(begin, tuple(each))
+    return Race(begin, tuple(_done(part, table) for part in does))
+
+
+def _done(part: str, table: Table) -> tuple[Done, ...]:
+    """Read what one worker does."""
+    ops = parse_trace(part, table)
+    if ops[:1] == (Submit(),) and not part.startswith("SUBMIT"):
+        ops = ops[1:]  # a trace begins with it without saying so
+    done = tuple(op for op in ops if isinstance(op, Fire | Heartbeat | Reap))
+    if not done or len(done) < len(ops) or any(getattr(op, "task", TASK) != TASK for op in done):
+        raise TraceError(
+            part, "a worker of a race fires events, HEARTBEAT or REAP, on the one task there is"
+        )
+    return done
 
 
 def is_race(line: str) -> bool:
