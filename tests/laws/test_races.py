@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+import threading
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -21,6 +23,8 @@ from miniatures.trial import task_table, workplace
 if TYPE_CHECKING:
     from lawful.laws import Check
     from lawful.strategies.adapter import Adapter
+    from lawful.sut import Refused
+    from miniatures.honest import Call
 
 
 def of(factory: type) -> Adapter:
@@ -28,12 +32,12 @@ def of(factory: type) -> Adapter:
     return describe_class(factory, name, table=task_table())
 
 
-def judged(adapter: Adapter, *, thorough: bool = False) -> dict[str, Check]:
+def judged(adapter: Adapter, *, thorough: bool = False, limit: float = 60.0) -> dict[str, Check]:
     """Run the races alone, as after walks that have found nothing."""
     checks = {}
     with workplace() as folder:
         fit = smoke(adapter, folder, Watch()).adapter
-        stage = Stage(fit, folder, Watch(), thorough=thorough)
+        stage = Stage(fit, folder, Watch(limit), thorough=thorough)
         for params in fit.table.valuations:
             stage.evidence[tuple(params.items())] = Evidence(fit.oracle(params))
         for law in LAWS:
@@ -93,6 +97,41 @@ def test_what_goes_through_no_sqlite_is_unsupported_and_never_passed() -> None:
     for check in judged(of(Honest)).values():
         assert check.status is Status.UNSUPPORTED
         assert "sqlite3" in check.cause
+
+
+class HangsInTheMiddle(racers.Whole):
+    """A second worker's start never returns."""
+
+    woken: ClassVar = threading.Event()
+
+    def on(self, call: Call) -> Refused | None:
+        if threading.current_thread() is not threading.main_thread() and call.event == "cancel":
+            self.woken.wait()
+        return super().on(call)
+
+
+def test_a_worker_that_hangs_ends_the_races_as_an_error() -> None:
+    checks = judged(of(HangsInTheMiddle), limit=0.2)
+    HangsInTheMiddle.woken.set()
+    assert checks["race/pairs"].status is Status.ERROR
+    assert "came to no next step within 0.2 s" in checks["race/pairs"].got
+
+
+class Unsteady(racers.Whole):
+    """It looks around as often as it likes, and is right."""
+
+    looks: ClassVar = itertools.count()
+
+    def on(self, call: Call) -> Refused | None:
+        for _ in range(next(self.looks) % 3):
+            self.db.execute("SELECT 1").fetchall()
+        return super().on(call)
+
+
+def test_what_does_not_do_the_same_each_time_is_unsupported_and_never_accused() -> None:
+    check = judged(of(Unsteady))["race/pairs"]
+    assert check.status is Status.UNSUPPORTED
+    assert "not the same each time" in check.cause
 
 
 def test_a_broken_cell_is_told_by_its_own_check_and_not_by_a_race() -> None:

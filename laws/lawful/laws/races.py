@@ -53,14 +53,18 @@ def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
         return
     row = rows(tally)
     oracle = stage.adapter.oracle({})
-    with Arena(stage.adapter, stage.folder("races"), workers=workers) as arena:
-        for position in _starts(stage, oracle):
-            with row():
-                begin = _begin(stage, oracle, position)
-                for race in races(stage, begin):
-                    with row():
-                        _sound(stage, oracle, race, begin.task)
-                        _explore(stage, arena, race, tally)
+    folder = stage.folder("races")
+    with Arena(stage.adapter, folder, workers=workers, limit=stage.limit) as arena:
+        try:
+            for position in _starts(stage, oracle):
+                with row():
+                    begin = _begin(stage, oracle, position)
+                    for race in races(stage, begin):
+                        with row():
+                            _sound(stage, oracle, race, begin.task)
+                            _explore(stage, arena, race, tally)
+        except Unfollowed as error:
+            tally.vague.append(str(error))
         if tally.triggers and not arena.statements:
             tally.vague.append("no statement of its own goes through this Python's sqlite3")
 
@@ -162,9 +166,9 @@ def _sound(stage: Stage, oracle: Oracle, race: Race, task: Played) -> None:
 def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> None:
     """Run a race's schedules, as far as the first that no order explains."""
     from lawful.strategies.driver import Fault
-    from lawful.strategies.hub import Deadlock
+    from lawful.strategies.hub import Deadlock, Stuck
     from lawful.strategies.racing import Unready
-    from lawful.strategies.schedules import explore
+    from lawful.strategies.schedules import Diverged, explore
 
     try:
         for run in explore(lambda choose: arena.run(race, choose), most=stage.preemptions):
@@ -179,6 +183,15 @@ def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> None:
         raise Blocked(f"cell/{unready.seen.model.position.state}/{_event(op)}") from unready
     except (Deadlock, Fault) as error:
         tally.find(_failed(race, str(error)))
+    except Diverged as error:
+        raise Unfollowed(f"its steps are not the same each time: {error}") from error
+    except Stuck as error:
+        tally.find(_failed(race, str(error)))
+        raise Unfollowed(str(error)) from error
+
+
+class Unfollowed(Exception):
+    """No more races can be run."""
 
 
 def _event(op: Op) -> str:

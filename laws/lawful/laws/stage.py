@@ -108,6 +108,11 @@ class Stage:
         broken = any(evidence.faulty for evidence in self.evidence.values())
         return broken or bool(self.known_aspects)
 
+    @property
+    def limit(self) -> float:
+        """How long one call may take, in seconds."""
+        return self._watch.limit
+
     def cover(self, layer: str, oracle: Oracle, position: Position, letter: Letter) -> None:
         """Count that a letter was fired at a position, in one of the coverage's layers."""
         self.evidence[tuple(oracle.params.items())].cover(layer, position, letter)

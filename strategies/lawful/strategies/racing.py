@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .driver import Fault
-from .hub import Hub
+from .hub import LIMIT, Hub
 from .linear import Came, explained, gave_up, orders, outcome
 from .performing import perform
 from .schedules import format_schedule, parse_schedule
@@ -192,17 +192,24 @@ class Arena:
         folder: A folder for stores.
         workers: How many there may be.
         reduced: Whether statements that other workers can't see are no choice.
+        limit: How long a worker may take from one step to the next, in seconds.
     """
 
     def __init__(
-        self, adapter: Adapter, folder: Path, *, workers: int = 2, reduced: bool = True
+        self,
+        adapter: Adapter,
+        folder: Path,
+        *,
+        workers: int = 2,
+        reduced: bool = True,
+        limit: float = LIMIT,
     ) -> None:
         self.adapter = adapter
         self._folder = folder
         self._names = WORKERS[:workers]
         self._reduced = reduced
         self._numbers = itertools.count()
-        self._hub = Hub(self._names)
+        self._hub = Hub(self._names, limit)
         self._tap = SqliteTap(self._hub, reduced=reduced)
         self._collected = gc.isenabled()
 
