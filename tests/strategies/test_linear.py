@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,12 +10,18 @@ import pytest
 from lawful.spec import Letter, Oracle, Position, shipped_table
 from lawful.spec.model import Holding, Model, Reason
 from lawful.spec.table import CellKind
+from lawful.strategies.adapter import describe_class
 from lawful.strategies.driver import Claim, ClaimKind, Fault
-from lawful.strategies.linear import Came, Written, gave_up, orders, outcome
+from lawful.strategies.linear import Came, Written, explained, gave_up, orders, outcome
+from lawful.strategies.seen import View
 from lawful.strategies.trace import Fire, Heartbeat, Reap
-from lawful.sut.contract import Refusal
+from lawful.strategies.tracked import Tracked
+from lawful.sut.contract import Entry, Reading, Refusal
+from miniatures import Honest
+from miniatures.trial import task_table
 
 if TYPE_CHECKING:
+    from lawful.strategies.adapter import Adapter
     from lawful.strategies.linear import Order
 
 TABLE = shipped_table("task")
@@ -175,3 +182,100 @@ def test_who_says_that_it_lost_to_another(
     accepted = Came(Claim(ClaimKind.ACCEPTED))
     found = gave_up({"A": [CANCEL], "B": [CANCEL, op]}, {"A": [accepted], "B": [accepted, came]})
     assert found == ({("B", 1)} if lost else set())
+
+
+# -- what explains what came of the calls ----------------------------------------------------------
+
+ACCEPTED = Came(Claim(ClaimKind.ACCEPTED))
+WAS = (Entry(1, None, None, "submitted"), Entry(2, "enqueue", "submitted", "queued", "client"))
+STARTED = Entry(3, "start", "queued", "running", "worker-1")
+HELD = Reading("running", 1, 3, "worker-1", NOW + 30, 1)
+
+
+def showing(*fields: str) -> Adapter:
+    """Describe an implementation that shows some fields of a task."""
+    adapter = describe_class(Honest, "miniatures:Honest", table=task_table())
+    return replace(adapter, offered=frozenset(fields))
+
+
+def lawful(came: dict[str, list[Came]], reading: Reading, *history: Entry) -> list[str]:
+    """Write the orders of two starts that explain what came of them."""
+    adapter = showing("version", "lease_owner", "lease_until")
+    before = View(Reading("queued", 0, 2), WAS, None)
+    task = Tracked("t", "job/0", ORACLE, QUEUED, base=1, view=before)
+    after = View(reading, history, None)
+    every = orders(ORACLE, QUEUED, NOW, {"A": [start(1)], "B": [start(2)]})
+    return [outcome(order) for order in every if explained(adapter, task, order, came, after)]
+
+
+def test_the_order_that_explains_both_answers_and_the_task_is_the_only_one() -> None:
+    came = {"A": [ACCEPTED], "B": [refused(Refusal.ILLEGAL)]}
+    assert lawful(came, HELD, *WAS, STARTED) == [
+        "A accepted, B refused (illegal) -> running by worker-1"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (ACCEPTED, ACCEPTED),
+        (ACCEPTED, refused(Refusal.STALE_LEASE)),
+        (ACCEPTED, Came(fault=Fault("fire", "raised OperationalError"))),
+        (ACCEPTED, Came()),
+        (refused(Refusal.ILLEGAL), refused(Refusal.ILLEGAL)),
+        (refused(Refusal.ILLEGAL), ACCEPTED),
+    ],
+)
+def test_answers_that_no_order_gives_are_explained_by_none(a: Came, b: Came) -> None:
+    assert lawful({"A": [a], "B": [b]}, HELD, *WAS, STARTED) == []
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        HELD._replace(state="queued"),
+        HELD._replace(attempts=2),
+        HELD._replace(version=4),
+        HELD._replace(lease_owner="worker-2"),
+        HELD._replace(lease_owner=None),
+        HELD._replace(lease_until=NOW + 29),
+    ],
+)
+def test_a_task_that_no_order_leaves_is_explained_by_none(reading: Reading) -> None:
+    came = {"A": [ACCEPTED], "B": [refused(Refusal.ILLEGAL)]}
+    assert lawful(came, reading, *WAS, STARTED) == []
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        WAS,
+        (*WAS, STARTED, STARTED),
+        (STARTED, *WAS),
+        (WAS[0], STARTED._replace(actor="worker-2"), STARTED),
+        (*WAS, STARTED._replace(event="cancel")),
+        (*WAS, STARTED._replace(before="submitted")),
+        (*WAS, STARTED._replace(after="queued")),
+        (*WAS, STARTED._replace(actor="worker-2")),
+    ],
+)
+def test_a_history_that_no_order_writes_is_explained_by_none(history: tuple[Entry, ...]) -> None:
+    came = {"A": [ACCEPTED], "B": [refused(Refusal.ILLEGAL)]}
+    assert lawful(came, HELD, *history) == []
+
+
+def test_what_a_history_does_not_show_is_not_asked_of_it() -> None:
+    came = {"A": [ACCEPTED], "B": [refused(Refusal.ILLEGAL, Refusal.STALE_LEASE)]}
+    assert lawful(came, HELD, *WAS, Entry(None, None, None, "running")) == [
+        "A accepted, B refused (illegal) -> running by worker-1"
+    ]
+
+
+@pytest.mark.parametrize("handled", [True, False])
+def test_a_reaper_says_whether_it_has_taken_the_task(handled: bool) -> None:
+    adapter = showing()
+    task = Tracked("t", "job/0", ORACLE, EXPIRED, base=1, view=View(HELD, None, None))
+    after = View(Reading("retry_wait", 1, 4), None, None)
+    (order,) = orders(ORACLE, EXPIRED, NOW, {"A": [Reap()]})
+    came = {"A": [Came(handled=handled)]}
+    assert explained(adapter, task, order, came, after) is handled

@@ -63,7 +63,7 @@ def preempted(line: str) -> int:
     ],
 )
 def test_every_schedule_is_run_once(steps: dict[str, int], number: int) -> None:
-    lines = list(explore(toy(**steps)))
+    lines = list(itertools.islice(explore(toy(**steps)), number + 1))
     assert len(lines) == number
     assert set(lines) == orders(**steps)
 

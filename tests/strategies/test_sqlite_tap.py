@@ -283,6 +283,19 @@ def test_a_worker_that_meets_a_lock_waits_without_sleeping_and_then_succeeds(
     assert counted == [1]
 
 
+def test_one_that_reads_before_it_writes_can_go_on_and_is_turned_away(path: Path) -> None:
+    def upgrading() -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("BEGIN")
+            db.execute("SELECT * FROM rows").fetchall()
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                db.execute(INSERT)
+
+    found = seen("BABA", A=writing(path, "BEGIN IMMEDIATE", 2), B=upgrading)
+    assert found.able == ["AB", "AB", "AB", "A"]
+    assert rows(path) == [2]
+
+
 def test_whoever_waits_is_told_of_a_lock_that_is_let_go_by_the_next_statement(path: Path) -> None:
     counted: list[int] = []
 
