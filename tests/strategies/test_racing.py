@@ -21,7 +21,7 @@ from lawful.strategies.racing import (
     parse_run,
 )
 from lawful.strategies.schedules import Diverged, ScheduleError, explore, follow, parse_schedule
-from lawful.strategies.trace import TraceError
+from lawful.strategies.trace import TraceError, parse_trace
 from lawful.strategies.watch import Watch
 from miniatures.trial import task_table, workplace
 
@@ -346,3 +346,37 @@ def test_no_thread_and_no_folder_is_left_behind(enabled: bool, folder: Path) -> 
         gc.enable()
     assert set(threading.enumerate()) == before
     assert list(folder.iterdir()) == []
+
+
+# -- what a stranger may write ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "before"),
+    [
+        (" || enqueue@client || cancel@client", "SUBMIT"),
+        ("- || enqueue@client || cancel@client", "SUBMIT"),
+        ("REAP || enqueue@client || cancel@client", "SUBMIT REAP"),
+        ("t2:SUBMIT || enqueue@client || cancel@client", "SUBMIT t2:SUBMIT"),
+    ],
+)
+def test_a_race_has_a_task_though_nothing_before_it_says_so(line: str, before: str) -> None:
+    race = parse_race(line, TABLE)
+    assert race.before == parse_trace(before, TABLE)
+    assert parse_race(format_race(race), TABLE) == race
+    (first, *_) = runs(racers.Whole, line, most=0)
+    assert first.lawful
+
+
+def test_a_token_of_a_start_that_never_was_is_no_token() -> None:
+    line = "enqueue@client || start@worker-1[token=7] || HEARTBEAT@worker-1[token=2]"
+    assert all(run.lawful for run in runs(racers.Whole, line))
+
+
+def test_a_race_of_three_needs_an_arena_of_three(tmp_path: Path) -> None:
+    race = parse_race(f"{STARTS} || cancel@client", TABLE)
+    with (
+        Arena(described(racers.Whole), tmp_path) as arena,
+        pytest.raises(ValueError, match="3 workers; this arena has 2"),
+    ):
+        arena.run(race, follow(()))

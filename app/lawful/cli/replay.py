@@ -85,7 +85,7 @@ def _race(given: Namespace, adapter: Adapter) -> int:
         watch = Watch(given.limit)
         with watch.running():
             adapter = smoke(adapter, folder, watch).adapter
-        run = replay_race(adapter, race, schedule, folder)
+        run = replay_race(adapter, race, schedule, folder, limit=given.limit)
     if given.json:
         row = {
             "line": run.line,

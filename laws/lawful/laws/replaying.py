@@ -75,7 +75,9 @@ def replay(
     return done
 
 
-def replay_race(adapter: Adapter, race: Race, schedule: Sequence[str], folder: Path) -> Run:
+def replay_race(
+    adapter: Adapter, race: Race, schedule: Sequence[str], folder: Path, *, limit: float = LIMIT
+) -> Run:
     """Run a race under one schedule on a fresh store.
 
     Args:
@@ -83,13 +85,14 @@ def replay_race(adapter: Adapter, race: Race, schedule: Sequence[str], folder: P
         race: The race.
         schedule: Who goes on at each step; after its end whoever has the turn.
         folder: An empty folder for the store.
+        limit: How long a worker may take from one step to the next, in seconds.
 
     Raises:
         LawfulError: Schedules can't be believed here, or the implementation does not follow it.
     """
     if reason := distrust():
         raise LawfulError(f"the race can't be run: {reason}")
-    with Arena(adapter, folder / "race", workers=len(race.does)) as arena:
+    with Arena(adapter, folder / "race", workers=len(race.does), limit=limit) as arena:
         try:
             return arena.run(race, follow(schedule))
         except (Unready, Deadlock, Stuck, Fault) as error:

@@ -102,19 +102,14 @@ def _through_both(session: Session, steps: list[Seen]) -> list[Seen]:
 def _known(session: Session, op: Fire | Heartbeat | Read) -> Seen:
     match op:
         case Fire(letter, actor, version, grant, task):
-            grant = _shown(session, grant, task)
+            grant = session.tasks[task].granted(grant)
             seen = session.fire(letter, actor, version=version, grant=grant, task=task)
         case Heartbeat(actor, grant, task):
             _offered(session, "heartbeat")
-            seen = session.heartbeat(actor, grant=_shown(session, grant, task), task=task)
+            grant = session.tasks[task].granted(grant)
+            seen = session.heartbeat(actor, grant=grant, task=task)
         case Read(task):
             seen = session.read(task)
     session.neighbours(seen)
     session.elsewhere(seen)
     return seen
-
-
-def _shown(session: Session, grant: int | None, task: str) -> int | None:
-    """Return a grant whose token is known; a trace may name one that never came to be."""
-    known = len(session.tasks[task].tokens)
-    return grant if grant is not None and 0 < grant <= known else None

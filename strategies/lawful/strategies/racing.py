@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .driver import Fault
@@ -14,13 +14,12 @@ from .performing import perform
 from .schedules import format_schedule, parse_schedule
 from .session import Session
 from .sqlite_tap import SqliteTap
-from .trace import TASK, Fire, Heartbeat, Reap, Submit, TraceError, format_trace, parse_trace
+from .trace import TASK, Fire, Heartbeat, Put, Reap, Submit, TraceError, format_trace, parse_trace
 from .watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from lawful.spec.table import Table
 
@@ -79,7 +78,9 @@ def parse_race(line: str, table: Table) -> Race:
     before, *does = (part.strip() for part in line.split("||"))
     if not 2 <= len(does) <= len(WORKERS):
         raise TraceError(line, f"a race is BEFORE || A || B, of two to {len(WORKERS)} workers")
-    begin = parse_trace(before if before != "-" else "SUBMIT", table)
+    begin = parse_trace("" if before == "-" else before, table)
+    if not any(isinstance(op, Submit | Put) and op.task == TASK for op in begin):
+        begin = (Submit(), *begin)  # as in a trace, it goes without saying
     return Race(begin, tuple(_done(part, table) for part in does))
 
 
@@ -105,7 +106,8 @@ def parse_run(line: str, table: Table) -> tuple[Race, tuple[str, ...]]:
     """Read a race and, behind it, its schedule: ``BEFORE || A || B || A | B B | A``.
 
     Raises:
-        TraceError: It can't be read.
+        TraceError: The race can't be read.
+        ScheduleError: The schedule can't.
     """
     rest, _, last = line.rpartition("||")
     if rest.count("||") >= 2 and set(last.split()) <= {*WORKERS, "|"}:
@@ -221,14 +223,9 @@ class Arena:
         self._tap.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trail: TracebackType | None,
-    ) -> None:
-        self._hub.__exit__(kind, error, trail)
-        self._tap.__exit__(kind, error, trail)
+    def __exit__(self, *_: object) -> None:
+        self._hub.__exit__()
+        self._tap.__exit__()
         if self._collected:
             gc.enable()
         gc.unfreeze()
@@ -246,11 +243,15 @@ class Arena:
             choose: Says who goes on (see :mod:`lawful.strategies.schedules`).
 
         Raises:
-            Unready: What comes before it is unlawful by itself.
+            ValueError: It has more workers than there are here.
+            Unready: What comes before it is unlawful by itself, or no task comes of it.
             Deadlock: The workers wait for each other.
             Stuck: A worker came to no next step in time.
             Fault: The store can't be opened, closed or read.
         """
+        if len(race.does) > len(self._names):
+            here = len(self._names)
+            raise ValueError(f"the race has {len(race.does)} workers; this arena has {here}")
         folder = self._folder / f"race-{next(self._numbers)}"
         gc.collect()
         with Session(self.adapter, folder, Watch()) as session:
@@ -267,7 +268,7 @@ class Arena:
         race: Race,
         choose: Callable[[Sequence[str], str | None], str],
     ) -> Run:
-        does = race.by_worker
+        does = {name: tuple(_known(task, op) for op in ops) for name, ops in race.by_worker.items()}
         came: dict[str, list[Came]] = {name: [] for name in does}
         drivers: dict[str, Driver] = {}
         try:
@@ -305,15 +306,20 @@ class Arena:
         return job
 
 
+def _known(task: Tracked, op: Done) -> Done:
+    """Return a call that names no grant which never was."""
+    return op if isinstance(op, Reap) else replace(op, grant=task.granted(op.grant))
+
+
 def _called(driver: Driver, task: Tracked, op: Done) -> Came:
     try:
         match op:
             case Fire(letter, actor, version, grant):
                 expected = None if version is None else task.base + version
-                token = None if grant is None else task.tokens[grant - 1]
+                token = task.token(grant)
                 return Came(driver.fire(task.id, letter, actor, expected, token))
             case Heartbeat(actor, grant):
-                token = None if grant is None else task.tokens[grant - 1]
+                token = task.token(grant)
                 return Came(driver.heartbeat(task.id, actor, token))
             case Reap():
                 return Came(handled=task.id in driver.reap())

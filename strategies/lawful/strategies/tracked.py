@@ -51,6 +51,14 @@ class Tracked:
         """Say whether the table no longer has it where it would be by lawful steps alone."""
         return self.ended or self.how is How.RESYNCHRONISED
 
+    def granted(self, grant: int | None) -> int | None:
+        """Return a grant that it has seen, None for any other: a trace may name what never was."""
+        return grant if grant is not None and 0 < grant <= len(self.tokens) else None
+
+    def token(self, grant: int | None) -> int | None:
+        """Return a grant's token; None for no grant."""
+        return None if grant is None else self.tokens[grant - 1]
+
 
 def relabelled(op: Op, label: str) -> Op:
     """Return a step as it would be on a task of another label."""
