@@ -7,7 +7,7 @@ control beside it: the holder's call is accepted where another's is refused.
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lawful.spec.model import Reason
 from lawful.spec.table import CellKind
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from .law import Tally
     from .stage import Stage
 
-__all__ = ["LAWS", "restarts", "started_again"]
+__all__ = ["LAWS", "MARGIN", "restarts", "started_again"]
 
 _ALL = frozenset(Aspect)
-_MARGIN = 1
+MARGIN: Final = 1
 """Seconds past a deadline: at the deadline itself nothing is judged."""
 
 
@@ -158,7 +158,7 @@ def _timely(stage: Stage, session: Session, tracked: Tracked, letter: Letter, ta
 def _retaken(stage: Stage, session: Session, tracked: Tracked, cast: Cast) -> Iterator[str]:
     """Expire a task, reap it and have it started again; yield what it does at each pause."""
     lease = _lease(stage)
-    session.advance(lease.seconds + _MARGIN)
+    session.advance(lease.seconds + MARGIN)
     for seen in session.reap():
         if seen.wrong(CELL_ASPECTS):
             raise Blocked("lease/reaper")
@@ -242,7 +242,7 @@ def _beats_expired(stage: Stage, tally: Tally) -> None:
         for position in stage.held(oracle):
             with row(), stage.session() as session:
                 tracked = stage.reach(session, oracle.params, position)
-                session.advance(lease.seconds + _MARGIN)
+                session.advance(lease.seconds + MARGIN)
                 beat = session.heartbeat(_owner(tracked))
                 _judged(tally, session, beat)
                 for seen in session.reap():
@@ -262,7 +262,7 @@ def _expiry(stage: Stage, tally: Tally) -> None:
 
     def play(session: Session, tracked: Tracked, letter: Letter) -> None:
         _timely(stage, session, tracked, letter, tally)
-        session.advance(lease.seconds + _MARGIN)
+        session.advance(lease.seconds + MARGIN)
         _judged(tally, session, session.fire(letter, _owner(tracked)))
 
     _each_report(stage, tally, play)
@@ -298,7 +298,7 @@ def _poison(stage: Stage, tally: Tally) -> None:
         # Of one that can't be written, another must be reaped.
         for session, tasks in stage.populated(oracle, tally, held * 2 if len(held) == 1 else held):
             session.poison(tasks[which].label)
-            session.advance(_lease(stage).seconds + _MARGIN)
+            session.advance(_lease(stage).seconds + MARGIN)
             for seen in session.reap():
                 poisoned_one = session.tasks[seen.task].poisoned
                 tally.trigger(not poisoned_one)

@@ -16,7 +16,7 @@ from lawful.strategies.trace import Advance, Fire, Heartbeat, Reap
 from lawful.strategies.walk import CLIENT, STRANGER
 
 from .law import Blocked, Finding, ScenarioLaw
-from .leases import restarts, started_again
+from .leases import MARGIN, restarts, started_again
 from .stage import rows
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _pairs_at(stage: Stage, begin: _Begun) -> Iterator[Race]:
     if lease and "reap" in offered and "clock" not in stage.adapter.gaps:
         calls.append(Reap)
     for both in combinations_with_replacement(calls, 2):
-        late = (Advance(lease.seconds + 1),) if lease and Reap in both else ()
+        late = (Advance(lease.seconds + MARGIN),) if lease and Reap in both else ()
         does = tuple((_call(one, begin.task, number),) for number, one in enumerate(both))
         yield Race((*begin.before, *late), does)
 
@@ -128,7 +128,7 @@ def _triples_at(stage: Stage, begin: _Begun) -> Iterator[Race]:
         if letter.event in lease.needed_by and again:
             next_worker = tuple(_call(each, begin.task, 0) for each in again)
             yield Race(
-                (*begin.before, Advance(lease.seconds + 1)),
+                (*begin.before, Advance(lease.seconds + MARGIN)),
                 ((_call(letter, begin.task, 0),), (Reap(),), next_worker),
             )
 

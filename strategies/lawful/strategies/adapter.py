@@ -96,6 +96,10 @@ class Adapter:
             self._oracles[key] = Oracle(self.table, full)
         return self._oracles[key]
 
+    def shows(self, state: str, shown: str | None) -> bool:
+        """Say whether what is shown may be ``state``, as far as states can be told apart."""
+        return shown == state or shown in self.indistinct.get(state, ())
+
     @property
     def claims(self) -> str | None:
         """The event that ``claim`` stands for, if workers can't choose their task."""

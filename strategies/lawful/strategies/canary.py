@@ -57,9 +57,7 @@ def _both_win(folder: Path, claim: str) -> bool:
             setup.execute("INSERT INTO job VALUES (NULL)")
             setup.close()
             won: list[str] = []
-            opened = {
-                n: hub.call(n, lambda: sqlite3.connect(file, isolation_level=None)) for n in "AB"
-            }
+            opened = {name: hub.call(name, connect) for name in "AB"}
             jobs = {name: _worker(name, opened[name], claim, won) for name in "AB"}
             hub.run(jobs, chooser)
             for name in "AB":

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import TracebackType
 
 __all__ = ["Deadlock", "Hub", "Stuck", "Taken"]
 
@@ -109,12 +108,7 @@ class Hub:
     def __enter__(self) -> Hub:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trail: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._let_go()
         for worker in self._workers.values():
             worker.jobs.put(None)

@@ -214,7 +214,7 @@ def _fits(answer: Answer, came: Came) -> bool:
 
 def _shows(adapter: Adapter, task: Tracked, order: Order, view: View) -> bool:
     reading, model, offered = view.reading, order.model, adapter.offered
-    if not _same(adapter, model.position.state, reading.state):
+    if not adapter.shows(model.position.state, reading.state):
         return False
     for name, value in zip(adapter.table.counters, model.position.counters, strict=True):
         if counter(reading, name) not in (None, value):
@@ -238,15 +238,11 @@ def _wrote(adapter: Adapter, task: Tracked, order: Order, view: View) -> bool:
         return False
     return all(
         entry.event in (None, want.event)
-        and (entry.before is None or _same(adapter, want.before, entry.before))
-        and _same(adapter, want.after, entry.after)
+        and (entry.before is None or adapter.shows(want.before, entry.before))
+        and adapter.shows(want.after, entry.after)
         and (None in (entry.actor, want.actor) or entry.actor == want.actor)
         for entry, want in zip(new[len(old) :], order.entries, strict=True)
     )
-
-
-def _same(adapter: Adapter, state: str, shown: str) -> bool:
-    return shown == state or shown in adapter.indistinct.get(state, ())
 
 
 def outcome(order: Order) -> str:

@@ -98,7 +98,11 @@ class Chooser:
     @property
     def preemptions(self) -> int:
         """How many there were so far."""
-        return sum(choice.preempting and choice.chosen > 0 for choice in self.made)
+        return _preemptions(self.made)
+
+
+def _preemptions(choices: Sequence[_Choice]) -> int:
+    return sum(choice.preempting and choice.chosen > 0 for choice in choices)
 
 
 def explore(run: Callable[[Chooser], T], *, most: int | None = None) -> Iterator[T]:
@@ -124,7 +128,7 @@ def explore(run: Callable[[Chooser], T], *, most: int | None = None) -> Iterator
 def _alternatives(chooser: Chooser) -> Iterator[tuple[tuple[_Choice, ...], int]]:
     """Yield the beginnings that branch off a schedule behind its own, with their preemptions."""
     made, begin = chooser.made, len(chooser.prefix)
-    used = sum(choice.preempting and choice.chosen > 0 for choice in made[:begin])
+    used = _preemptions(made[:begin])
     for index in range(begin, len(made)):
         choice = made[index]
         for other in range(1, len(choice.able)):

@@ -176,7 +176,7 @@ class Judge:
 
     def __init__(self, adapter: Adapter) -> None:
         self._counters = adapter.table.counters
-        self._indistinct = adapter.indistinct
+        self._same = adapter.shows
         self._shows = {
             name: name in adapter.offered
             for name in ("version", "lease_owner", "lease_until", "lease_token")
@@ -200,9 +200,6 @@ class Judge:
             + self._history(seen, seen.after)
             + self._lease(seen, seen.after.reading, granted)
         )
-
-    def _same(self, state: str, shown: str | None) -> bool:
-        return shown == state or shown in self._indistinct.get(state, ())
 
     def _position(self, seen: Seen, got: Reading, base: int) -> list[Problem]:
         found = []

@@ -143,7 +143,7 @@ class Session:
             allowed = ", ".join(self.table.states)
             problem = f"gave the state {state!r}; allowed are {allowed}; map it in `states`"
             raise Fault("read", problem)
-        if state != initial and state not in self._like(initial):
+        if not self.adapter.shows(initial, state):
             raise Fault("read", f"shows a new task as {state!r}; the table says {initial!r}")
         return self._track(label, task, oracle, submitted(oracle), view, How.CLEAN)
 
@@ -155,7 +155,7 @@ class Session:
         task = self.driver.put(position.state, counters, actor)
         view = self._look(task)
         shown = view.reading.state
-        if shown != position.state and shown not in self._like(position.state):
+        if not self.adapter.shows(position.state, shown):
             raise Fault("put", f"the task is {shown!r}; {position.state!r} was asked for")
         model = Model(position)
         lease = self.table.lease
@@ -174,9 +174,6 @@ class Session:
         tracked = Tracked(label, task, oracle, model, base, view, how)
         self.tasks[label] = tracked
         return tracked
-
-    def _like(self, state: str) -> frozenset[str]:
-        return self.adapter.indistinct.get(state, frozenset())
 
     def _look(self, task: TaskId, *, dump: bool = False) -> View:
         reading = self.driver.read(task)
@@ -220,7 +217,7 @@ class Session:
         call = Call(letter, actor, version, grant)
         answer = fire(tracked.oracle, tracked.model, call, self.clock.now())
         expected = None if version is None else tracked.base + version
-        token = None if grant is None else tracked.tokens[grant - 1]
+        token = tracked.token(grant)
         return self._step(
             tracked,
             Fire(letter, actor, version, grant, task),
@@ -238,7 +235,7 @@ class Session:
         tracked = self.tasks[task]
         call = Call(Letter("heartbeat"), actor, None, grant)
         answer = heartbeat(lease, tracked.model, call, self.clock.now())
-        token = None if grant is None else tracked.tokens[grant - 1]
+        token = tracked.token(grant)
         return self._step(
             tracked,
             Heartbeat(actor, grant, task),

@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from types import FrameType, TracebackType
+    from types import FrameType
 
     from .hub import Hub
 
@@ -97,12 +97,7 @@ class SqliteTap:
         _Switch.tap = self
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trail: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _Switch.tap = None
 
     # -- connections -----------------------------------------------------------------------------
@@ -121,7 +116,7 @@ class SqliteTap:
 
         def busy(_: object, __: int) -> int:
             try:
-                self._note(worker)
+                self.note(worker)
                 return int(self._hub.wait(worker))
             except BaseException as error:
                 self._hub.fail(error)
@@ -154,7 +149,7 @@ class SqliteTap:
     def _before(self, link: _Link, statement: str) -> None:
         """Park before a statement, if the others can see it."""
         self.statements += 1
-        self._note(link.worker)
+        self.note(link.worker)
         first, second = _words(statement)
         text = " ".join(statement.split())
         if self._reduced and _unseen(link.state, first, second):
@@ -172,11 +167,10 @@ class SqliteTap:
         )
 
     def note(self, worker: str) -> None:
-        """Look at a worker's transactions, at the end of what it did. Called by that worker."""
-        self._note(worker)
+        """Look at the transactions of whoever runs; wake those that wait if one has ended.
 
-    def _note(self, worker: str) -> None:
-        """Look at the transactions of whoever runs; wake those that wait if one has ended."""
+        Called by that worker: before a statement, where it must wait, and when it is done.
+        """
         assert _SQLITE is not None  # noqa: S101 - unfit() was asked
         fell = False
         for link in self._links.values():

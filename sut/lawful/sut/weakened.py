@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lawful.sut.reference import Reference, Store
-from lawful.sut.reference.machine import NOTHING, REPORTS, step
+from lawful.sut.reference.machine import REPORTS, step
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lawful.sut.contract import Clock, Payload
+    from lawful.sut.contract import Clock
     from lawful.sut.reference import Event, Task
 
 __all__ = ["Unfenced", "Unversioned"]
@@ -32,37 +32,11 @@ class Unfenced(Reference):
         self.store = Store(path / "tasks.db", now=clock.now, rule=_unfenced)
 
 
-def _unversioned(
-    task: Task,
-    event: Event,
-    *,
-    actor: str,
-    payload: Payload = NOTHING,
-    now: float = 0.0,
-    expected_version: int | None = None,
-    token: int | None = None,
-) -> Task:
-    return step(task, event, actor=actor, payload=payload, now=now, token=token)
+def _unversioned(task: Task, event: Event, **call: Any) -> Task:  # what `step` takes
+    return step(task, event, **call | {"expected_version": None})
 
 
-def _unfenced(
-    task: Task,
-    event: Event,
-    *,
-    actor: str,
-    payload: Payload = NOTHING,
-    now: float = 0.0,
-    expected_version: int | None = None,
-    token: int | None = None,
-) -> Task:
+def _unfenced(task: Task, event: Event, **call: Any) -> Task:  # what `step` takes
     if event in REPORTS and task.lease is not None:
-        actor, token = task.lease.owner, task.lease.token
-    return step(
-        task,
-        event,
-        actor=actor,
-        payload=payload,
-        now=now,
-        expected_version=expected_version,
-        token=token,
-    )
+        call |= {"actor": task.lease.owner, "token": task.lease.token}
+    return step(task, event, **call)
