@@ -14,7 +14,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
 from lawful.strategies.adapter import describe, describe_class
-from lawful.strategies.linear import Came, explained, gave_up, orders
+from lawful.strategies.calls import Came
+from lawful.strategies.linear import explained, gave_up, orders
 from lawful.strategies.performing import perform
 from lawful.strategies.racing import Arena, parse_race
 from lawful.strategies.schedules import explore

@@ -11,8 +11,9 @@ from lawful.spec import Letter, Oracle, Position, shipped_table
 from lawful.spec.model import Holding, Model, Reason
 from lawful.spec.table import CellKind
 from lawful.strategies.adapter import describe_class
+from lawful.strategies.calls import Came
 from lawful.strategies.driver import Claim, ClaimKind, Fault
-from lawful.strategies.linear import Came, Written, explained, gave_up, orders, outcome
+from lawful.strategies.linear import Written, explained, gave_up, orders, outcome
 from lawful.strategies.seen import View
 from lawful.strategies.trace import Fire, Heartbeat, Reap
 from lawful.strategies.tracked import Tracked

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lawful.spec.oracle import Oracle, Position
-    from lawful.strategies.linear import Done
+    from lawful.strategies.calls import Done
     from lawful.strategies.moves import Played
     from lawful.strategies.racing import Arena, Race, Run
     from lawful.strategies.trace import Op

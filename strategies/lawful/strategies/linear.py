@@ -6,7 +6,7 @@ none of them explains what the calls said and what is stored afterwards, somethi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from lawful.spec.model import Answer, Call, Reason, fire, heartbeat, reap
 from lawful.spec.table import CellKind, Letter
@@ -23,28 +23,11 @@ if TYPE_CHECKING:
     from lawful.spec.oracle import Oracle
 
     from .adapter import Adapter
-    from .driver import Claim, Fault
+    from .calls import Came, Done
     from .seen import View
     from .tracked import Tracked
 
-__all__ = ["Came", "Done", "Order", "Written", "explained", "gave_up", "orders", "outcome"]
-
-Done: TypeAlias = Fire | Heartbeat | Reap
-"""What a worker may do in a race: one call on the task, or the reaper's."""
-
-
-class Came(NamedTuple):
-    """What came of one call.
-
-    Attributes:
-        claim: What it said; None if it failed, and for the reaper.
-        fault: How it failed.
-        handled: Whether the reaper names the task; None for other calls.
-    """
-
-    claim: Claim | None = None
-    fault: Fault | None = None
-    handled: bool | None = None
+__all__ = ["Order", "Written", "answered", "explained", "gave_up", "orders", "outcome", "shows"]
 
 
 class Written(NamedTuple):
@@ -109,7 +92,7 @@ class _Racing(NamedTuple):
             number = began[name]
             if number == len(ops):
                 continue
-            answer, entry = _answered(self.oracle, so_far.model, self.now, ops[number])
+            answer, entry = answered(self.oracle, so_far.model, self.now, ops[number])
             entries = so_far.entries if entry is None else (*so_far.entries, entry)
             yield from self.orders(
                 Order((*so_far.calls, (name, number, answer)), answer.after, entries)
@@ -151,7 +134,7 @@ def gave_up(
     }
 
 
-def _answered(oracle: Oracle, model: Model, now: float, op: Done) -> tuple[Answer, Written | None]:
+def answered(oracle: Oracle, model: Model, now: float, op: Done) -> tuple[Answer, Written | None]:
     """Ask the table of one call: its answer, and the entry it writes, if any."""
     lease = oracle.table.lease
     actor: str | None = None
@@ -189,9 +172,9 @@ def explained(
         came: What came of each worker's calls.
         after: The task afterwards.
     """
-    return all(
-        _fits(answer, came[name][number]) for name, number, answer in order.calls
-    ) and _shows(adapter, task, order, after)
+    return all(_fits(answer, came[name][number]) for name, number, answer in order.calls) and shows(
+        adapter, task, order, after
+    )
 
 
 def _fits(answer: Answer, came: Came) -> bool:
@@ -212,7 +195,8 @@ def _fits(answer: Answer, came: Came) -> bool:
     return bool(named & claim.reasons)
 
 
-def _shows(adapter: Adapter, task: Tracked, order: Order, view: View) -> bool:
+def shows(adapter: Adapter, task: Tracked, order: Order, view: View) -> bool:
+    """Say whether a task, known as it was before, is seen as an order leaves it."""
     reading, model, offered = view.reading, order.model, adapter.offered
     if not adapter.shows(model.position.state, reading.state):
         return False

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .driver import Fault
+from .calls import called, known
 from .hub import LIMIT, Hub
-from .linear import Came, explained, gave_up, orders, outcome
+from .linear import explained, gave_up, orders, outcome
 from .performing import perform
 from .schedules import format_schedule, parse_schedule
 from .session import Session
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from lawful.spec.table import Table
 
     from .adapter import Adapter
+    from .calls import Came, Done
     from .driver import Driver
     from .hub import Taken
-    from .linear import Done
     from .seen import Seen, View
     from .trace import Op
     from .tracked import Tracked
@@ -268,7 +268,7 @@ class Arena:
         race: Race,
         choose: Callable[[Sequence[str], str | None], str],
     ) -> Run:
-        does = {name: tuple(_known(task, op) for op in ops) for name, ops in race.by_worker.items()}
+        does = {name: tuple(known(task, op) for op in ops) for name, ops in race.by_worker.items()}
         came: dict[str, list[Came]] = {name: [] for name in does}
         drivers: dict[str, Driver] = {}
         try:
@@ -300,28 +300,7 @@ class Arena:
         """Return what a worker does: its calls, one after the other."""
 
         def job() -> None:
-            came.extend(_called(driver, task, op) for op in ops)
+            came.extend(called(driver, task, op) for op in ops)
             self._tap.note(name)
 
         return job
-
-
-def _known(task: Tracked, op: Done) -> Done:
-    """Return a call that names no grant which never was."""
-    return op if isinstance(op, Reap) else replace(op, grant=task.granted(op.grant))
-
-
-def _called(driver: Driver, task: Tracked, op: Done) -> Came:
-    try:
-        match op:
-            case Fire(letter, actor, version, grant):
-                expected = None if version is None else task.base + version
-                token = task.token(grant)
-                return Came(driver.fire(task.id, letter, actor, expected, token))
-            case Heartbeat(actor, grant):
-                token = task.token(grant)
-                return Came(driver.heartbeat(task.id, actor, token))
-            case Reap():
-                return Came(handled=task.id in driver.reap())
-    except Fault as fault:
-        return Came(fault=fault)

@@ -7,6 +7,7 @@ from what was observed, so that one fault does not hide the rest.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
 from lawful.spec.model import Answer, Call, Holding, Model, Reason, fire, heartbeat, reap, submitted
@@ -193,6 +194,18 @@ class Session:
             tracked.view = tracked.view._replace(dump=self.driver.dump(tracked.id))
         return tracked.view
 
+    def adopt(self, other: Tracked, model: Model) -> Tracked:
+        """Go on with a task that another session has known; it is looked at first.
+
+        Args:
+            other: The task, as that session last had it.
+            model: Where the table has it now.
+        """
+        tracked = replace(other, model=model, view=self._look(other.id), tokens=[*other.tokens])
+        tracked.learn(tracked.view.reading.lease_token)
+        self.tasks[other.label] = tracked
+        return tracked
+
     # -- steps ---------------------------------------------------------------------------------
 
     def fire(
@@ -293,8 +306,7 @@ class Session:
             self._follow(tracked, seen)
         else:
             tracked.model = seen.answer.after
-        while len(tracked.tokens) < tracked.model.grants:
-            tracked.tokens.append(granted + 1 if token is None else token)
+        tracked.learn(token)
 
     def _failed(self, seen: Seen, fault: Fault) -> None:
         """Add a fault to a step; a call that hangs ends everything.

@@ -55,6 +55,12 @@ class Tracked:
         """Return a grant that it has seen, None for any other: a trace may name what never was."""
         return grant if grant is not None and 0 < grant <= len(self.tokens) else None
 
+    def learn(self, token: int | None) -> None:
+        """Take in the token that is shown, if there was a start that it may be of."""
+        following = max(self.tokens, default=-1) + 1
+        while len(self.tokens) < self.model.grants:
+            self.tokens.append(following if token is None else token)
+
     def token(self, grant: int | None) -> int | None:
         """Return a grant's token; None for no grant."""
         return None if grant is None else self.tokens[grant - 1]

@@ -1,0 +1,53 @@
+"""One call of a worker on one task, or the reaper's, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from .driver import Fault
+from .trace import Fire, Heartbeat, Reap
+
+if TYPE_CHECKING:
+    from .driver import Claim, Driver
+    from .tracked import Tracked
+
+__all__ = ["Came", "Done", "called", "known"]
+
+Done: TypeAlias = Fire | Heartbeat | Reap
+"""What a worker may do: one call on a task, or the reaper's."""
+
+
+class Came(NamedTuple):
+    """What came of one call.
+
+    Attributes:
+        claim: What it said; None if it failed, and for the reaper.
+        fault: How it failed.
+        handled: Whether the reaper names the task; None for other calls.
+    """
+
+    claim: Claim | None = None
+    fault: Fault | None = None
+    handled: bool | None = None
+
+
+def known(task: Tracked, op: Done) -> Done:
+    """Return a call that names no grant which never was."""
+    return op if isinstance(op, Reap) else replace(op, grant=task.granted(op.grant))
+
+
+def called(driver: Driver, task: Tracked, op: Done) -> Came:
+    """Make a call, as it is in the trace, and return what came of it: nothing is judged."""
+    try:
+        match op:
+            case Fire(letter, actor, version, grant):
+                expected = None if version is None else task.base + version
+                token = task.token(grant)
+                return Came(driver.fire(task.id, letter, actor, expected, token))
+            case Heartbeat(actor, grant):
+                return Came(driver.heartbeat(task.id, actor, task.token(grant)))
+            case Reap():
+                return Came(handled=task.id in driver.reap())
+    except Fault as fault:
+        return Came(fault=fault)
