@@ -12,9 +12,9 @@ import pytest
 import racers
 from lawful.laws.smoke import smoke
 from lawful.strategies.adapter import describe_class
+from lawful.strategies.performing import Unready
 from lawful.strategies.racing import (
     Arena,
-    Unready,
     format_race,
     is_race,
     parse_race,
@@ -276,7 +276,7 @@ def test_a_schedule_stands_behind_the_race() -> None:
         ("SUBMIT || SUBMIT || cancel", "fires events, HEARTBEAT or REAP"),
         ("SUBMIT || enqueue || READ", "fires events, HEARTBEAT or REAP"),
         ("SUBMIT || enqueue || ", "fires events, HEARTBEAT or REAP"),
-        ("SUBMIT || enqueue || t2:cancel", "used before it is submitted"),
+        ("SUBMIT || enqueue || t2:cancel", "on the one task there is"),
         ("SUBMIT || enqueue || dequeue", "no such event"),
     ],
 )

@@ -167,7 +167,7 @@ def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> None:
     """Run a race's schedules, as far as the first that no order explains."""
     from lawful.strategies.driver import Fault
     from lawful.strategies.hub import Deadlock, Stuck
-    from lawful.strategies.racing import Unready
+    from lawful.strategies.performing import Unready
     from lawful.strategies.schedules import Diverged, explore
 
     try:

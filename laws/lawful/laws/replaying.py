@@ -9,8 +9,8 @@ from lawful.spec.errors import LawfulError
 from lawful.strategies.canary import distrust
 from lawful.strategies.driver import Fault
 from lawful.strategies.hub import Deadlock, Stuck
-from lawful.strategies.performing import perform
-from lawful.strategies.racing import Arena, Unready
+from lawful.strategies.performing import Unready, perform
+from lawful.strategies.racing import Arena
 from lawful.strategies.schedules import follow
 from lawful.strategies.seen import Hung
 from lawful.strategies.session import Session

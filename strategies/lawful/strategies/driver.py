@@ -95,6 +95,7 @@ class Driver:
         self._states = adapter.states
         self._refusals = tuple(adapter.refusals)
         self._loop: asyncio.Runner | None = None
+        self._open = False
         self._instance = self._never("__init__", adapter.factory)
         self._methods = {
             event: (getattr(self._instance, call.method), call)
@@ -128,11 +129,14 @@ class Driver:
     def open(self, folder: Path, clock: Clock) -> None:
         """Open the store in ``folder``; a :class:`Fault` if that fails."""
         self._plain("open", folder, clock)
+        self._open = True
 
     def close(self) -> None:
-        """Close the store and the event loop, if there was one."""
+        """Close the store, if it is open, and the event loop, if there was one."""
         try:
-            self._plain("close")
+            if self._open:
+                self._open = False
+                self._plain("close")
         finally:
             self.abandon()
 

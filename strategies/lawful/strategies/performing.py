@@ -23,11 +23,25 @@ from .trace import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .seen import Seen
     from .session import Session
     from .trace import Op
 
-__all__ = ["perform"]
+__all__ = ["Unready", "bring", "perform"]
+
+
+class Unready(Exception):
+    """A step that only leads to where something begins was unlawful by itself.
+
+    Attributes:
+        seen: The step.
+    """
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        super().__init__(", ".join(problem.got for problem in seen.problems))
 
 
 def perform(session: Session, op: Op) -> list[Seen]:
@@ -69,6 +83,20 @@ def perform(session: Session, op: Op) -> list[Seen]:
         case Fire() | Heartbeat() | Read():
             return [] if session.tasks[op.task].ended else [_known(session, op)]
     return []
+
+
+def bring(session: Session, ops: Sequence[Op]) -> None:
+    """Do the steps that lead to where something begins.
+
+    Raises:
+        Unready: One of them is unlawful by itself.
+        Fault: A task could not be submitted or put, or the adapter lacks what a step needs.
+        Hung: A call did not return in time.
+    """
+    for op in ops:
+        for seen in perform(session, op):
+            if seen.problems:
+                raise Unready(seen)
 
 
 def _offered(session: Session, name: str) -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from .calls import called, known
 from .hub import LIMIT, Hub
 from .linear import explained, gave_up, orders, outcome
-from .performing import perform
+from .performing import bring
 from .schedules import format_schedule, parse_schedule
 from .session import Session
 from .sqlite_tap import SqliteTap
-from .trace import TASK, Fire, Heartbeat, Put, Reap, Submit, TraceError, format_trace, parse_trace
+from .trace import TASK, Fire, Heartbeat, Reap, TraceError, format_trace, parse_start, parse_steps
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .calls import Came, Done
     from .driver import Driver
     from .hub import Taken
-    from .seen import Seen, View
+    from .seen import View
     from .trace import Op
     from .tracked import Tracked
 
@@ -36,7 +36,6 @@ __all__ = [
     "Arena",
     "Race",
     "Run",
-    "Unready",
     "format_race",
     "is_race",
     "parse_race",
@@ -78,17 +77,12 @@ def parse_race(line: str, table: Table) -> Race:
     before, *does = (part.strip() for part in line.split("||"))
     if not 2 <= len(does) <= len(WORKERS):
         raise TraceError(line, f"a race is BEFORE || A || B, of two to {len(WORKERS)} workers")
-    begin = parse_trace("" if before == "-" else before, table)
-    if not any(isinstance(op, Submit | Put) and op.task == TASK for op in begin):
-        begin = (Submit(), *begin)  # as in a trace, it goes without saying
-    return Race(begin, tuple(_done(part, table) for part in does))
+    return Race(parse_start(before, table), tuple(_done(part, table) for part in does))
 
 
 def _done(part: str, table: Table) -> tuple[Done, ...]:
     """Read what one worker does."""
-    ops = parse_trace(part, table)
-    if ops[:1] == (Submit(),) and not part.startswith("SUBMIT"):
-        ops = ops[1:]  # a trace begins with it without saying so
+    ops = parse_steps(part, table)
     done = tuple(op for op in ops if isinstance(op, Fire | Heartbeat | Reap))
     if not done or len(done) < len(ops) or any(getattr(op, "task", TASK) != TASK for op in done):
         raise TraceError(
@@ -114,18 +108,6 @@ def parse_run(line: str, table: Table) -> tuple[Race, tuple[str, ...]]:
         race = parse_race(rest, table)
         return race, parse_schedule(last, tuple(race.by_worker))
     return parse_race(line, table), ()
-
-
-class Unready(Exception):
-    """What comes before the race was unlawful by itself.
-
-    Attributes:
-        seen: The step.
-    """
-
-    def __init__(self, seen: Seen) -> None:
-        self.seen = seen
-        super().__init__(", ".join(problem.got for problem in seen.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,10 +237,7 @@ class Arena:
         folder = self._folder / f"race-{next(self._numbers)}"
         gc.collect()
         with Session(self.adapter, folder, Watch()) as session:
-            for op in race.before:
-                for seen in perform(session, op):
-                    if seen.problems:
-                        raise Unready(seen)
+            bring(session, race.before)
             return self._raced(session, session.tasks[TASK], race, choose)
 
     def _raced(

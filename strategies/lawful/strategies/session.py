@@ -380,6 +380,11 @@ class Session:
                 seen.problems += (Problem(Aspect.CLAIM, says[want], says[named]),)
         return [seen for _, seen in steps]
 
+    def restart(self) -> None:
+        """Close the store and open it again; nothing is judged."""
+        self.driver.close()
+        self.driver = self.opened()
+
     def reopen(self) -> list[Seen]:
         """Close the store, open it again, and judge every task.
 
@@ -390,8 +395,7 @@ class Session:
         for tracked in self._living():
             answer = Answer(CellKind.NOOP, None, tracked.model)
             steps.append((tracked, self._watched(tracked, Reopen(), None, answer)))
-        self.driver.close()
-        self.driver = self.opened()
+        self.restart()
         for tracked, seen in steps:
             self._recovered(tracked, seen)
             self._after(tracked, seen, dump=True)

@@ -15,14 +15,17 @@ import sys
 import threading
 import weakref
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from .hub import Hub
 
-__all__ = ["SqliteTap", "unfit"]
+__all__ = ["SqliteTap", "Statement", "unfit"]
+
+T = TypeVar("T")
 
 _WORD: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*([a-z]+)(?:\s+([a-z]+))?", re.I | re.S)
 _ENDS: Final = frozenset({"COMMIT", "END", "ROLLBACK", "RELEASE"})
@@ -46,6 +49,7 @@ def _library() -> ctypes.CDLL | None:
         library = ctypes.CDLL(_sqlite3.__file__)
         library.sqlite3_busy_handler.argtypes = [ctypes.c_void_p, _Busy, ctypes.c_void_p]
         library.sqlite3_txn_state.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+        library.sqlite3_interrupt.argtypes = [ctypes.c_void_p]
     except (AttributeError, OSError):
         return None
     return library
@@ -65,6 +69,20 @@ def _handle(connection: sqlite3.Connection) -> int:
     return pointer or 0
 
 
+class Statement(NamedTuple):
+    """A statement that is about to run.
+
+    Attributes:
+        text: What it is.
+        lands: Whether what was written is there for everybody once it has run.
+        undoes: Whether it takes back what was written.
+    """
+
+    text: str
+    lands: bool
+    undoes: bool
+
+
 class _Link:
     """One connection of a worker's."""
 
@@ -72,6 +90,7 @@ class _Link:
         self.handle = handle
         self.worker = worker
         self.state = State.NONE
+        self.next = Statement("", lands=False, undoes=False)
         self.busy: Any = None  # ctypes' function, kept alive as long as the connection is open
 
 
@@ -91,6 +110,9 @@ class SqliteTap:
         self._hub = hub
         self._reduced = reduced
         self._links: dict[int, _Link] = {}
+        self._at: dict[str, _Link] = {}
+        self._losing: set[str] = set()
+        self._lost: set[str] = set()
 
     def __enter__(self) -> SqliteTap:
         _install()
@@ -127,6 +149,7 @@ class SqliteTap:
                 # A PRAGMA busy_timeout takes the one place there is for a handler.
                 sqlite.sqlite3_busy_handler(link.handle, link.busy, None)
                 self._before(link, statement)
+                self._lost |= self._losing & {worker}
             except BaseException as error:
                 self._hub.fail(error)
 
@@ -146,12 +169,54 @@ class SqliteTap:
 
     # -- statements ------------------------------------------------------------------------------
 
+    def statement(self, worker: str) -> Statement:
+        """Return the statement before which a worker is parked."""
+        return self._at[worker].next
+
+    def interrupt(self, worker: str) -> None:
+        """Have the statement before which a worker is parked fail, and do nothing."""
+        assert _SQLITE is not None  # noqa: S101 - unfit() was asked
+        _SQLITE.sqlite3_interrupt(self._at[worker].handle)
+
+    def lose(self, worker: str) -> None:
+        """Have the statement before which a worker is parked run, and its call raise an error.
+
+        The worker must be doing a job that can be lost (:meth:`losing`).
+        """
+        self._losing.add(worker)
+
+    def losing(self, worker: str, job: Callable[[], T]) -> Callable[[], T]:
+        """Return a job of a worker's in which the answer to a statement may be lost.
+
+        What a profiler raises when a call of C returns is raised to the caller of that call.
+        """
+
+        def profile(_: FrameType, event: str, argument: Any) -> None:  # C functions
+            owner = getattr(argument, "__self__", None)
+            is_sqlite = isinstance(owner, sqlite3.Connection | sqlite3.Cursor)
+            if worker in self._lost and event == "c_return" and is_sqlite:
+                self._lost.discard(worker)
+                self._losing.discard(worker)
+                raise sqlite3.OperationalError("disk I/O error")
+
+        def run() -> T:
+            before = sys.getprofile()
+            sys.setprofile(profile)
+            try:
+                return job()
+            finally:
+                sys.setprofile(before)
+
+        return run
+
     def _before(self, link: _Link, statement: str) -> None:
         """Park before a statement, if the others can see it."""
         self.statements += 1
         self.note(link.worker)
         first, second = _words(statement)
         text = " ".join(statement.split())
+        link.next = Statement(text, _lands(link.state, first), first == "ROLLBACK")
+        self._at[link.worker] = link
         if self._reduced and _unseen(link.state, first, second):
             self._hub.pass_by(link.worker, text)
             return
@@ -197,6 +262,11 @@ def _unseen(state: State, first: str, second: str) -> bool:
     if state is State.WRITE:
         return not ends
     return first == "SELECT"
+
+
+def _lands(state: State, first: str) -> bool:
+    """Say whether what was written is there for everybody once a statement has run."""
+    return first in ("COMMIT", "END") or (state is State.NONE and first in _WRITES)
 
 
 # -- connections, as they are opened ---------------------------------------------------------------

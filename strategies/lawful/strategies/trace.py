@@ -35,6 +35,8 @@ __all__ = [
     "Submit",
     "TraceError",
     "format_trace",
+    "parse_start",
+    "parse_steps",
     "parse_trace",
 ]
 
@@ -225,9 +227,7 @@ def parse_trace(text: str, table: Table) -> tuple[Op, ...]:
     Raises:
         TraceError: A piece can't be read, or names what the table doesn't have.
     """
-    if len(text) > LIMIT:
-        raise TraceError(text[:20] + "...", f"{len(text)} characters; at most {LIMIT} are read")
-    ops = [_parse(token, table) for token in text.split()]
+    ops = list(parse_steps(text, table))
     known: set[str] = set()
     for index, op in enumerate(ops):
         if isinstance(op, Submit | Put):
@@ -240,6 +240,28 @@ def parse_trace(text: str, table: Table) -> tuple[Op, ...]:
             ops.insert(index, Submit())
             known.add(TASK)
     return tuple(ops)
+
+
+def parse_start(text: str, table: Table) -> tuple[Op, ...]:
+    """Read a trace that leads to where something begins: its task is there, said or not.
+
+    Raises:
+        TraceError: It can't be read.
+    """
+    ops = parse_trace("" if text == "-" else text, table)
+    there = any(isinstance(op, Submit | Put) and op.task == TASK for op in ops)
+    return ops if there else (Submit(), *ops)
+
+
+def parse_steps(text: str, table: Table) -> tuple[Op, ...]:
+    """Read steps that are taken on tasks which are there already.
+
+    Raises:
+        TraceError: A piece can't be read, or names what the table doesn't have.
+    """
+    if len(text) > LIMIT:
+        raise TraceError(text[:20] + "...", f"{len(text)} characters; at most {LIMIT} are read")
+    return tuple(_parse(token, table) for token in text.split())
 
 
 def _parse(token: str, table: Table) -> Op:

@@ -1,0 +1,372 @@
+"""A call that something happens to at one of its statements, and what is stored then.
+
+What a process that is killed leaves behind is what is in its files at that instant. So one run is
+enough for all the points of a call: an image is taken before each statement and behind the last,
+and each of them is opened as a new process would. What must be there: each task as it was before
+the call or as the table has it after, whole; and after, if the call had said so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+
+from lawful.spec.errors import LawfulError
+
+from .accidents import Sort
+from .calls import Came, called, known
+from .clock import ManualClock
+from .driver import Driver, Fault
+from .hub import LIMIT, Hub
+from .images import Camera, unsound
+from .linear import Order, answered, shows
+from .moves import elapsing
+from .performing import bring
+from .session import Session
+from .sqlite_tap import SqliteTap
+from .trace import Fire, Heartbeat, Reap, Reopen
+from .watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from lawful.spec.table import Lease
+
+    from .accidents import Hit, Mishap
+    from .adapter import Adapter
+    from .calls import Done
+    from .images import Image
+    from .seen import View
+    from .sqlite_tap import Statement
+    from .trace import Op
+    from .tracked import Tracked
+
+__all__ = ["CrashSite", "Film", "Found", "Hurt", "beyond"]
+
+WORKER: Final = "A"
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A call as it was done, with an image of the store before each statement.
+
+    Attributes:
+        tasks: The tasks as they were before.
+        now: The clock, in seconds; it stands still.
+        call: The call.
+        statements: Its statements.
+        images: The store before each of them, and behind the last: one more than statements.
+        came: What came of the call.
+    """
+
+    tasks: tuple[Tracked, ...]
+    now: float
+    call: Hit
+    statements: tuple[Statement, ...]
+    images: tuple[Image, ...]
+    came: Came
+
+
+class Found(NamedTuple):
+    """What is stored after an accident.
+
+    Attributes:
+        tasks: Each task as it was found, where the table has it then; empty if one is nowhere.
+        expected: What would have been lawful, where something is not.
+        got: What is there instead.
+    """
+
+    tasks: tuple[Tracked, ...] = ()
+    expected: str = ""
+    got: str = ""
+
+    @property
+    def lawful(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.got
+
+
+class Hurt(NamedTuple):
+    """A call at one of whose statements something went wrong.
+
+    Attributes:
+        session: The store, open still; whatever is done with it is done at the site.
+        statement: The statement.
+        came: What the call said.
+        found: What is stored.
+    """
+
+    session: Session
+    statement: Statement
+    came: Came
+    found: Found
+
+
+class CrashSite:
+    """Where accidents of one implementation are staged: one worker, a store for each accident.
+
+    Args:
+        adapter: The implementation.
+        folder: A folder for stores.
+        limit: How long a worker may take from one statement to the next, in seconds.
+    """
+
+    def __init__(self, adapter: Adapter, folder: Path, *, limit: float = LIMIT) -> None:
+        self.adapter = adapter
+        self._folder = folder
+        self._numbers = itertools.count()
+        self._hub = Hub((WORKER,), limit)
+        self._tap = SqliteTap(self._hub, reduced=False)
+
+    def __enter__(self) -> Self:
+        self._tap.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._hub.__exit__()
+        self._tap.__exit__()
+
+    @property
+    def statements(self) -> int:
+        """How many statements were seen."""
+        return self._tap.statements
+
+    def do(self, job: Callable[[], Any]) -> Any:  # what the job returns
+        """Do something where the store was opened: on the worker's thread."""
+        return self._hub.call(WORKER, job)
+
+    # -- crashes ---------------------------------------------------------------------------------
+
+    def film(self, before: Sequence[Op], call: Hit) -> Film:
+        """Make a call on a fresh store, with an image at each statement.
+
+        Args:
+            before: What brings the tasks to where the call is made.
+            call: The call.
+
+        Raises:
+            Unready: What comes before it is unlawful by itself.
+            Stuck: The worker came to no next statement in time.
+            Fault: The store can't be opened, closed or read.
+        """
+        folder = self._new()
+        with Camera(folder) as camera, self._session(folder) as session:
+            tasks = self._brought(session, before)
+            now = session.clock.now()
+            return self._filmed(camera, tasks, now, call, lambda: _make(session, call))
+
+    def film_recovery(self, film: Film, number: int, tasks: Sequence[Tracked]) -> Film:
+        """Recover from a crash when every lease has expired, with an image at each statement.
+
+        Args:
+            film: The call.
+            number: Which of its images the crash left.
+            tasks: The tasks, as they were found there.
+
+        Raises:
+            Stuck: The worker came to no next statement in time.
+            Fault: The store can't be opened or closed.
+        """
+        folder = self._new()
+        film.images[number].restore(folder)
+        clock = ManualClock(film.now + beyond(self.adapter.table.lease))
+        opened: list[Driver] = []
+
+        def recover() -> Came:
+            opened.append(Driver(self.adapter, Watch()))
+            opened[0].open(folder, clock)
+            return called(opened[0], tasks[0], Reap())
+
+        with Camera(folder) as camera:
+            try:
+                return self._filmed(camera, tuple(tasks), clock.now(), Reap(), recover)
+            finally:
+                for driver in opened:
+                    self.do(driver.close)
+                shutil.rmtree(folder)
+
+    def after(self, film: Film, number: int) -> Found:
+        """Say what is there for a new process after a crash.
+
+        Args:
+            film: The call.
+            number: Which of its images the crash left.
+        """
+        image, aside = film.images[number], self._new()
+        image.restore(aside)
+        if problem := unsound(aside):
+            return Found((), "a database without a fault", problem)
+        shutil.rmtree(aside)
+        try:
+            with self.reopened(film, number) as session:
+                returned = number == len(film.statements) and film.came.fault is None
+                return self._found(session, film, returned)
+        except Fault as fault:
+            return Found((), "the store can be opened and read", str(fault))
+
+    @contextmanager
+    def reopened(self, film: Film, number: int) -> Iterator[Session]:
+        """Open what a crash has left, as a new process would."""
+        folder = self._new()
+        film.images[number].restore(folder)
+        with Session(self.adapter, folder, Watch(), ManualClock(film.now)) as session:
+            yield session
+
+    # -- errors ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def hurt(self, before: Sequence[Op], call: Hit, mishap: Mishap) -> Iterator[Hurt]:
+        """Make a call on a fresh store, one statement of which goes wrong.
+
+        Args:
+            before: What brings the tasks to where the call is made.
+            call: The call.
+            mishap: The statement, and what goes wrong: INTERRUPT or LOST.
+
+        Raises:
+            LawfulError: The call does not have so many statements.
+            Unready: What comes before it is unlawful by itself.
+            Stuck: The worker came to no next statement in time.
+            Fault: The store can't be opened, closed or read.
+        """
+        with self._session(self._new()) as session:
+            tasks = self._brought(session, before)
+            statements: list[Statement] = []
+
+            def choose(able: Sequence[str], _: str | None) -> str:
+                statements.append(self._tap.statement(WORKER))
+                if len(statements) == mishap.at:
+                    wrong = {Sort.INTERRUPT: self._tap.interrupt, Sort.LOST: self._tap.lose}
+                    wrong[mishap.sort](WORKER)
+                return able[0]
+
+            job = self._tap.losing(WORKER, lambda: _make(session, call))
+            came = self._run(job, choose)
+            if len(statements) < mishap.at:
+                raise LawfulError(f"{mishap}: the call has {len(statements)} statements")
+            if isinstance(call, Reopen) and came.fault is not None:
+                self.do(session.restart)  # a service that does not come up is started again
+            film = Film(tasks, session.clock.now(), call, tuple(statements), (), came)
+            returned = came.fault is None and mishap.sort is not Sort.LOST
+            found = self.do(lambda: self._found(session, film, returned))
+            yield Hurt(session, statements[mishap.at - 1], came, found)
+
+    # -- what they have in common ----------------------------------------------------------------
+
+    def _new(self) -> Path:
+        return self._folder / f"accident-{next(self._numbers)}"
+
+    @contextmanager
+    def _session(self, folder: Path) -> Iterator[Session]:
+        """Open a store on the worker's thread, and close it there."""
+        session: Session = self.do(lambda: Session(self.adapter, folder, Watch()))
+        try:
+            yield session
+        finally:
+            self.do(lambda: session.__exit__(None, None, None))
+
+    def _brought(self, session: Session, before: Sequence[Op]) -> tuple[Tracked, ...]:
+        """Bring the tasks of a store to where a call is made, and return them as they are then."""
+        self.do(lambda: bring(session, before))
+        return tuple(replace(task, tokens=[*task.tokens]) for task in session.tasks.values())
+
+    def _filmed(
+        self,
+        camera: Camera,
+        tasks: tuple[Tracked, ...],
+        now: float,
+        call: Hit,
+        job: Callable[[], Came],
+    ) -> Film:
+        statements: list[Statement] = []
+        images: list[Image] = []
+
+        def choose(able: Sequence[str], _: str | None) -> str:
+            statements.append(self._tap.statement(WORKER))
+            images.append(camera.take())
+            return able[0]
+
+        came = self._run(job, choose)
+        return Film(tasks, now, call, tuple(statements), (*images, camera.take()), came)
+
+    def _run(
+        self, job: Callable[[], Came], choose: Callable[[Sequence[str], str | None], str]
+    ) -> Came:
+        came: list[Came] = []
+        self._hub.run({WORKER: lambda: came.append(job())}, choose)
+        return came[0]
+
+    def _found(self, session: Session, film: Film, returned: bool) -> Found:
+        """Say what is stored, and go on from there."""
+        tasks, expected, got = [], [], []
+        for task in film.tasks:
+            view = session.look(task)
+            lawful = _orders(task, film, returned)
+            order = next((one for one in lawful if shows(self.adapter, task, one, view)), None)
+            if order is None:
+                expected.append(" or ".join(dict.fromkeys(_told(task, one) for one in lawful)))
+                got.append(_seen(view))
+            else:
+                tasks.append(session.adopt(task, order.model))
+        if got:
+            return Found((), "; ".join(expected), "; ".join(got))
+        return Found(tuple(tasks))
+
+
+def _make(session: Session, call: Hit) -> Came:
+    """Make a call; nothing is judged."""
+    if isinstance(call, Reopen):
+        try:
+            session.restart()
+        except Fault as fault:
+            return Came(fault=fault)
+        return Came()
+    task = (
+        next(iter(session.tasks.values())) if isinstance(call, Reap) else session.tasks[call.task]
+    )
+    return called(session.driver, task, known(task, call))
+
+
+def _orders(task: Tracked, film: Film, returned: bool) -> list[Order]:
+    """Return what a task may have come to: what it was, what the call makes of it, or either.
+
+    Opening a store may recover what has expired, or leave it to the reaper.
+    """
+    call, nothing = film.call, Order((), task.model, ())
+    if isinstance(call, Fire | Heartbeat) and call.task != task.label:
+        return [nothing]
+    answer, entry = answered(task.oracle, task.model, film.now, _done(task, call))
+    done = Order((), answer.after, () if entry is None else (entry,))
+    if returned and film.came.claim is not None and film.came.claim.reasons:
+        return [nothing]
+    return [done] if returned and not isinstance(call, Reopen) else [nothing, done]
+
+
+def _done(task: Tracked, call: Hit) -> Done:
+    return Reap() if isinstance(call, Reopen) else known(task, call)
+
+
+def _told(task: Tracked, order: Order) -> str:
+    held, entries = order.model.holding, len(task.view.history or ()) + len(order.entries)
+    version = task.base + order.model.version
+    return _line(order.model.position.state, held.owner if held else None, version, entries)
+
+
+def _seen(view: View) -> str:
+    reading = view.reading
+    entries = 0 if view.history is None else len(view.history)
+    return _line(reading.state, reading.lease_owner, reading.version, entries)
+
+
+def _line(state: str, owner: str | None, version: int | None, entries: int) -> str:
+    by = f" by {owner}" if owner else ""
+    return f"{state}{by} at version {version}, history of {entries}"
+
+
+def beyond(lease: Lease | None) -> float:
+    """Return how long it takes, in seconds, until whoever holds a task holds it no more."""
+    return elapsing(lease)[1] if lease else 0.0
