@@ -26,6 +26,7 @@ class Whole(Honest):
 
     isolation: ClassVar[Literal["DEFERRED"] | None] = None
     journal: ClassVar = "WAL"
+    begin: ClassVar = "BEGIN IMMEDIATE"
 
     def open(self, path: Path, clock: Clock) -> None:
         self.db = sqlite3.connect(path / "racer.db", isolation_level=self.isolation)
@@ -40,13 +41,14 @@ class Whole(Honest):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        self.db.execute("BEGIN IMMEDIATE")
+        self.db.execute(self.begin)
         try:
             yield
+            self.db.execute("COMMIT")
         except BaseException:
-            self.db.execute("ROLLBACK")
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
             raise
-        self.db.execute("COMMIT")
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -117,15 +119,7 @@ class OneByOne(Whole):
 class DeferredBegin(Whole):
     """The transaction begins when it reads: whoever writes second is turned away by SQLite."""
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self.db.execute("BEGIN")
-        try:
-            yield
-        except BaseException:
-            self.db.execute("ROLLBACK")
-            raise
-        self.db.execute("COMMIT")
+    begin = "BEGIN"
 
 
 class DefaultMode(Whole):

@@ -78,19 +78,20 @@ def test_the_last_lines_for_flags_are_what_check_prints(capsys: pytest.CaptureFi
     assert capsys.readouterr().out.endswith(claimed)
 
 
-def test_the_replay_is_what_replay_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    trace = "enqueue@client start@worker-1 cancel@client"
-    says(f"lawful replay flags '{trace}'")
-    assert main(["replay", "flags", trace]) == 1
-    (claimed,) = [block for block in blocks("text") if "1 of 4 steps unlawful" in block]
-    assert capsys.readouterr().out == claimed
+REPLAYED = [
+    ("flags", "enqueue@client start@worker-1 cancel@client", "1 of 4 steps unlawful"),
+    ("flags", "enqueue@client || start@worker-1 || start@worker-2 || A A | B B", "BEGIN IMMEDIATE"),
+    ("naive", "SUBMIT || cancel@client || CRASH(3)", "<- CRASH"),
+]
 
 
-def test_the_race_is_what_replay_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    race = "enqueue@client || start@worker-1 || start@worker-2 || A A | B B"
-    says(f"lawful replay flags '{race}'")
-    assert main(["replay", "flags", race]) == 1
-    (claimed,) = [block for block in blocks("text") if "BEGIN IMMEDIATE" in block]
+@pytest.mark.parametrize(("target", "line", "mark"), REPLAYED)
+def test_a_replay_prints_what_stands_there(
+    target: str, line: str, mark: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    says(f"lawful replay {target} '{line}'")
+    assert main(["replay", target, line]) == 1
+    (claimed,) = [block for block in blocks("text") if mark in block]
     assert capsys.readouterr().out == claimed
 
 

@@ -121,9 +121,9 @@ def test_a_table_that_is_handed_in_takes_the_place_of_the_adapters_own() -> None
 # -- what is refused -------------------------------------------------------------------------------
 
 NAMES = (
-    "absent, actor, attempts, claim, clock, due, dump, expected_version, heartbeat, history, "
-    "lease_owner, lease_token, lease_until, poison, put, reap, restart, second_connection, token, "
-    "version"
+    "absent, actor, attempts, claim, clock, crash, due, dump, expected_version, heartbeat, "
+    "history, lease_owner, lease_token, lease_until, poison, put, reap, restart, "
+    "second_connection, token, version"
 )
 STATES = "submitted, queued, running, retry_wait, cancelling, succeeded, failed, cancelled"
 REASON = Unsupported("not here")

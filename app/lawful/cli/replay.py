@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lawful.spec.errors import LawfulError
@@ -13,6 +14,8 @@ from .console import quiet_stdout
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+    from pathlib import Path
 
     from lawful.laws.replaying import Replayed
     from lawful.strategies.adapter import Adapter
@@ -37,27 +40,24 @@ def arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace) -> int:
     """Replay the trace; 1 if a step was unlawful, else 0."""
     from lawful.laws.replaying import replay
-    from lawful.laws.smoke import smoke
     from lawful.spec.reader import find_table
+    from lawful.strategies.accidents import is_accident
     from lawful.strategies.adapter import describe
     from lawful.strategies.python import as_python
     from lawful.strategies.racing import is_race
-    from lawful.strategies.stores import store_folder
     from lawful.strategies.trace import parse_trace
-    from lawful.strategies.watch import Watch
 
     table = None if given.spec is None else find_table(given.spec)
     adapter = describe(given.target, table=table)
+    if is_accident(given.trace):
+        return _accident(given, adapter)
     if is_race(given.trace):
         return _race(given, adapter)
     ops = parse_trace(given.trace, adapter.table)
     if given.python:
         sys.stdout.write(as_python(adapter, ops))
         return 0
-    with quiet_stdout(), store_folder() as folder:
-        watch = Watch(given.limit)
-        with watch.running():
-            adapter = smoke(adapter, folder, watch).adapter
+    with _fit(given, adapter) as (adapter, folder):
         steps = replay(adapter, ops, folder, limit=given.limit)
     if given.json:
         sys.stdout.write(json.dumps([_row(step) for step in steps], indent=1) + "\n")
@@ -70,21 +70,70 @@ def run(given: Namespace) -> int:
     return 1 if bad else 0
 
 
-def _race(given: Namespace, adapter: Adapter) -> int:
-    """Run a race under its schedule."""
-    from lawful.laws.replaying import replay_race
+@contextmanager
+def _fit(given: Namespace, adapter: Adapter) -> Iterator[tuple[Adapter, Path]]:
+    """Give the adapter, once it has passed the smoke test, and a folder for stores."""
     from lawful.laws.smoke import smoke
-    from lawful.strategies.racing import parse_run
     from lawful.strategies.stores import store_folder
     from lawful.strategies.watch import Watch
 
-    if given.python:
-        raise LawfulError("--python writes a trace as a test; a race has its schedule beside it")
-    race, schedule = parse_run(given.trace, adapter.table)
     with quiet_stdout(), store_folder() as folder:
         watch = Watch(given.limit)
         with watch.running():
-            adapter = smoke(adapter, folder, watch).adapter
+            fit = smoke(adapter, folder, watch).adapter
+        yield fit, folder
+
+
+def _no_python(given: Namespace) -> None:
+    if given.python:
+        raise LawfulError("--python writes a trace as a test; schedules and crashes are no trace")
+
+
+def _accident(given: Namespace, adapter: Adapter) -> int:
+    """Stage an accident."""
+    from lawful.laws.replaying import replay_accident
+    from lawful.strategies.accidents import format_accident, parse_accident
+
+    _no_python(given)
+    accident = parse_accident(given.trace, adapter.table)
+    with _fit(given, adapter) as (adapter, folder):
+        staged = replay_accident(adapter, accident, folder, limit=given.limit)
+    if given.json:
+        row = {
+            "line": format_accident(accident),
+            "statements": [statement.text for statement in staged.statements],
+            "lawful": staged.lawful,
+            "expected": staged.found.expected,
+            "got": staged.found.got,
+            "steps": [_row(step) for step in staged.steps],
+        }
+        sys.stdout.write(json.dumps(row, indent=1) + "\n")
+        return 0 if staged.lawful else 1
+    last = accident.mishaps[-1]
+    texts = [*(statement.text for statement in staged.statements), "(its end)"]
+    lines = [
+        f"{number:>3}  {text}{f'   <- {last.sort}' if number == last.at else ''}"
+        for number, text in enumerate(texts, 1)
+    ]
+    if staged.found.lawful:
+        states = ", ".join(task.view.reading.state for task in staged.found.tasks)
+        lines.append(f"     found {states}, whole")
+    else:
+        lines += [f"expected  {staged.found.expected}", f"got       {staged.found.got}"]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write("".join(_lines(number, step) for number, step in enumerate(staged.steps, 1)))
+    sys.stdout.write("lawful\n" if staged.lawful else "UNLAWFUL\n")
+    return 0 if staged.lawful else 1
+
+
+def _race(given: Namespace, adapter: Adapter) -> int:
+    """Run a race under its schedule."""
+    from lawful.laws.replaying import replay_race
+    from lawful.strategies.racing import parse_run
+
+    _no_python(given)
+    race, schedule = parse_run(given.trace, adapter.table)
+    with _fit(given, adapter) as (adapter, folder):
         run = replay_race(adapter, race, schedule, folder, limit=given.limit)
     if given.json:
         row = {

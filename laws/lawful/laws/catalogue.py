@@ -10,11 +10,13 @@ from . import (
     absorption,
     bisimulation,
     counters,
+    crashes,
     durability,
     identity,
     leases,
     order,
     races,
+    recovery,
     replay,
     silence,
 )
@@ -59,7 +61,8 @@ def laws_of(table: Table, *, quick: bool = False) -> list[Law]:
 
     Args:
         table: The lifecycle.
-        quick: Whether those that take long are left out: races, and what is searched at random.
+        quick: Whether those that take long are left out: races, accidents, and what is searched
+            at random.
     """
     every: list[Law] = [
         CALLS,
@@ -83,6 +86,6 @@ def laws_of(table: Table, *, quick: bool = False) -> list[Law]:
         durability.BOOT,
         durability.SECOND,
         *leases.LAWS,
-        *(() if quick else (*races.LAWS, *sampled_laws)),
+        *(() if quick else (*races.LAWS, *crashes.LAWS, *recovery.LAWS, *sampled_laws)),
     ]
     return [law for law in every if law.applies(table)]

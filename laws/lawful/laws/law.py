@@ -91,7 +91,8 @@ class Finding:
         trail: The implementation's own traceback, if it raised.
         whole: Everything that was done to the store until then, should the trace alone not show
             it; the trace itself, if empty.
-        race: The race and its schedule in one line, where that is what shows it.
+        line: The race with its schedule, or the accident, in one line, where that is what shows
+            it.
     """
 
     expected: str
@@ -101,12 +102,12 @@ class Finding:
     error: bool = False
     trail: str = ""
     whole: tuple[Op, ...] = ()
-    race: str = ""
+    line: str = ""
 
     @property
     def rank(self) -> tuple[int, int, int, str]:
         """Clean ways first, then shorter traces; the text decides, so that runs agree."""
-        text = self.race or format_trace(self.trace)
+        text = self.line or format_trace(self.trace)
         return (list(How).index(self.how), len(self.trace), len(text), text)
 
 
@@ -309,7 +310,7 @@ def conclude(law: Law, tally: Tally) -> Check:
             status=Status.ERROR if best.error else Status.FAIL,
             expected=best.expected,
             got=best.got,
-            trace=best.race or format_trace(best.trace),
+            trace=best.line or format_trace(best.trace),
             how=best.how,
             findings=tally.findings,
             trail=best.trail,

@@ -7,31 +7,31 @@ the others can see, on the implementation's own connections.
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from lawful.spec.table import CellKind, Letter
 from lawful.strategies.linear import orders
-from lawful.strategies.moves import Begin, Resolver, Start
 from lawful.strategies.trace import Advance, Fire, Heartbeat, Reap
-from lawful.strategies.walk import CLIENT, STRANGER
 
-from .law import Blocked, Finding, ScenarioLaw
+from .law import Finding, ScenarioLaw
 from .leases import MARGIN, restarts, started_again
 from .stage import rows
+from .starts import begin, call, starts, unready_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lawful.spec.oracle import Oracle, Position
-    from lawful.strategies.calls import Done
+    from lawful.spec.oracle import Oracle
+    from lawful.spec.table import Letter
     from lawful.strategies.moves import Played
     from lawful.strategies.racing import Arena, Race, Run
     from lawful.strategies.trace import Op
 
     from .law import Tally
     from .stage import Stage
+    from .starts import Begun
 
-    Races: TypeAlias = Callable[[Stage, "_Begun"], Iterator[Race]]
+    Races: TypeAlias = Callable[[Stage, "Begun"], Iterator[Race]]
 
 __all__ = ["LAWS"]
 
@@ -56,12 +56,12 @@ def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
     folder = stage.folder("races")
     with Arena(stage.adapter, folder, workers=workers, limit=stage.limit) as arena:
         try:
-            for position in _starts(stage, oracle):
+            for position in starts(stage, oracle):
                 with row():
-                    begin = _begin(stage, oracle, position)
-                    for race in races(stage, begin):
+                    begun = begin(stage, oracle, position)
+                    for race in races(stage, begun):
                         with row():
-                            _sound(stage, oracle, race, begin.task)
+                            _sound(stage, oracle, race, begun.task)
                             _explore(stage, arena, race, tally)
         except Unfollowed as error:
             tally.vague.append(str(error))
@@ -69,37 +69,7 @@ def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
             tally.vague.append("no statement of its own goes through this Python's sqlite3")
 
 
-def _starts(stage: Stage, oracle: Oracle) -> list[Position]:
-    """Return where races begin: everywhere, or at the nearest position of each state."""
-    every = stage.positions(oracle.params)
-    if stage.thorough:
-        return list(every)
-    nearest: dict[str, Position] = {}
-    for position in every:
-        nearest.setdefault(position.state, position)
-    return list(nearest.values())
-
-
-class _Begun(NamedTuple):
-    """Where a race begins: what leads there, and the task as it is then."""
-
-    before: tuple[Op, ...]
-    task: Played
-
-
-def _begin(stage: Stage, oracle: Oracle, position: Position) -> _Begun:
-    """Return what brings a task to a position.
-
-    Raises:
-        Blocked: The implementation breaks a cell on every way there.
-    """
-    start = Start(tuple(oracle.params.items()), position, stage.way(oracle.params, position))
-    resolver = Resolver(stage.table)
-    before = tuple(resolver.resolve(Begin(start)))
-    return _Begun(before, resolver.tasks[0])
-
-
-def _pairs_at(stage: Stage, begin: _Begun) -> Iterator[Race]:
+def _pairs_at(stage: Stage, begun: Begun) -> Iterator[Race]:
     """Yield every pair of calls, in one order each: the schedules have both."""
     from lawful.strategies.racing import Race
 
@@ -111,39 +81,26 @@ def _pairs_at(stage: Stage, begin: _Begun) -> Iterator[Race]:
         calls.append(Reap)
     for both in combinations_with_replacement(calls, 2):
         late = (Advance(lease.seconds + MARGIN),) if lease and Reap in both else ()
-        does = tuple((_call(one, begin.task, number),) for number, one in enumerate(both))
-        yield Race((*begin.before, *late), does)
+        does = tuple((call(one, begun.task, number),) for number, one in enumerate(both))
+        yield Race((*begun.before, *late), does)
 
 
-def _triples_at(stage: Stage, begin: _Begun) -> Iterator[Race]:
+def _triples_at(stage: Stage, begun: Begun) -> Iterator[Race]:
     """Yield a late report, the reaper, and whatever starts the task again, at once."""
     from lawful.strategies.racing import Race
 
-    oracle, position, lease = begin.task.oracle, begin.task.model.position, stage.table.lease
-    if lease is None or begin.task.model.holding is None:
+    oracle, position, lease = begun.task.oracle, begun.task.model.position, stage.table.lease
+    if lease is None or begun.task.model.holding is None:
         return
     reaped = oracle.step(position, lease.on_expiry).after
     again = started_again(oracle, lease, reaped)
     for letter in stage.moves(oracle, position):
         if letter.event in lease.needed_by and again:
-            next_worker = tuple(_call(each, begin.task, 0) for each in again)
+            next_worker = tuple(call(each, begun.task, 0) for each in again)
             yield Race(
-                (*begin.before, Advance(lease.seconds + MARGIN)),
-                ((_call(letter, begin.task, 0),), (Reap(),), next_worker),
+                (*begun.before, Advance(lease.seconds + MARGIN)),
+                ((call(letter, begun.task, 0),), (Reap(),), next_worker),
             )
-
-
-def _call(one: Letter | type[Heartbeat | Reap], task: Played, number: int) -> Done:
-    """Return a call by whoever should make it: two that start a task are two workers."""
-    model, lease = task.model, task.oracle.table.lease
-    holder = model.holding.owner if model.holding else STRANGER
-    if one is Reap:
-        return Reap()
-    if not isinstance(one, Letter):
-        return Heartbeat(holder)
-    if lease and one.event in lease.granted_by:
-        return Fire(one, f"worker-{model.grants + 1 + number}")
-    return Fire(one, holder if lease and one.event in lease.needed_by else CLIENT)
 
 
 def _sound(stage: Stage, oracle: Oracle, race: Race, task: Played) -> None:
@@ -179,8 +136,7 @@ def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> None:
                     tally.find(_finding(run))
                 return
     except Unready as unready:
-        op = unready.seen.op
-        raise Blocked(f"cell/{unready.seen.model.position.state}/{_event(op)}") from unready
+        raise unready_blocks(unready) from unready
     except (Deadlock, Fault) as error:
         tally.find(_failed(race, str(error)))
     except Diverged as error:
@@ -192,10 +148,6 @@ def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> None:
 
 class Unfollowed(Exception):
     """No more races can be run."""
-
-
-def _event(op: Op) -> str:
-    return op.letter.event if isinstance(op, Fire) else type(op).__name__.lower()
 
 
 def _wrote(run: Run) -> bool:
@@ -210,14 +162,14 @@ def _wrote(run: Run) -> bool:
 def _finding(run: Run) -> Finding:
     failed = any(one.fault for each in run.came.values() for one in each)
     return Finding(
-        " or ".join(run.expected), run.got, _trace(run.race), error=failed, race=run.line
+        " or ".join(run.expected), run.got, _trace(run.race), error=failed, line=run.line
     )
 
 
 def _failed(race: Race, problem: str) -> Finding:
     from lawful.strategies.racing import format_race
 
-    return Finding("somebody goes on", problem, _trace(race), error=True, race=format_race(race))
+    return Finding("somebody goes on", problem, _trace(race), error=True, line=format_race(race))
 
 
 def _trace(race: Race) -> tuple[Op, ...]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lawful.spec.errors import LawfulError
+from lawful.strategies.accidents import Sort
 from lawful.strategies.canary import distrust
+from lawful.strategies.crashes import CrashSite
 from lawful.strategies.driver import Fault
 from lawful.strategies.hub import Deadlock, Stuck
 from lawful.strategies.performing import Unready, perform
@@ -17,15 +21,18 @@ from lawful.strategies.session import Session
 from lawful.strategies.watch import LIMIT, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from lawful.strategies.accidents import Accident, Mishap
     from lawful.strategies.adapter import Adapter
+    from lawful.strategies.crashes import Film, Found
     from lawful.strategies.racing import Race, Run
     from lawful.strategies.seen import Seen
+    from lawful.strategies.sqlite_tap import Statement
     from lawful.strategies.trace import Op
 
-__all__ = ["Replayed", "replay", "replay_race"]
+__all__ = ["Replayed", "Staged", "replay", "replay_accident", "replay_race"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +70,19 @@ def replay(
         The steps, up to one that could not be done.
     """
     watch = Watch(limit)
-    done: list[Replayed] = []
     with watch.running(), Session(adapter, folder / "replay", watch) as session:
-        for op in ops:
-            try:
-                done.append(Replayed(op, tuple(perform(session, op))))
-            except Hung as hung:
-                return [*done, Replayed(op, (hung.seen,))]
-            except Fault as fault:
-                return [*done, Replayed(op, fault=str(fault))]
+        return _done(partial(perform, session), ops)
+
+
+def _done(perform: Callable[[Op], list[Seen]], ops: Sequence[Op]) -> list[Replayed]:
+    done: list[Replayed] = []
+    for op in ops:
+        try:
+            done.append(Replayed(op, tuple(perform(op))))
+        except Hung as hung:
+            return [*done, Replayed(op, (hung.seen,))]
+        except Fault as fault:
+            return [*done, Replayed(op, fault=str(fault))]
     return done
 
 
@@ -90,10 +101,96 @@ def replay_race(
     Raises:
         LawfulError: Schedules can't be believed here, or the implementation does not follow it.
     """
-    if reason := distrust():
-        raise LawfulError(f"the race can't be run: {reason}")
+    _trust()
     with Arena(adapter, folder / "race", workers=len(race.does), limit=limit) as arena:
         try:
             return arena.run(race, follow(schedule))
         except (Unready, Deadlock, Stuck, Fault) as error:
             raise LawfulError(f"the race came to no end: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """An accident, staged again.
+
+    Attributes:
+        statements: The statements of the call that was hit; of the recovery, after two crashes.
+        found: What is stored then.
+        steps: What was done afterwards.
+    """
+
+    statements: tuple[Statement, ...]
+    found: Found
+    steps: tuple[Replayed, ...] = ()
+
+    @property
+    def lawful(self) -> bool:
+        """Whether nothing was wrong."""
+        return self.found.lawful and all(step.lawful for step in self.steps)
+
+
+def replay_accident(
+    adapter: Adapter, accident: Accident, folder: Path, *, limit: float = LIMIT
+) -> Staged:
+    """Stage an accident on a fresh store.
+
+    Args:
+        adapter: The adapter, as the smoke test returned it.
+        accident: The accident.
+        folder: An empty folder for stores.
+        limit: How long a worker may take from one statement to the next, in seconds.
+
+    Raises:
+        LawfulError: Statements can't be seen here, or there are not so many.
+    """
+    _trust()
+    with CrashSite(adapter, folder / "accident", limit=limit) as site:
+        try:
+            if accident.mishaps[0].sort is Sort.CRASH:
+                return _crashed(site, accident)
+            return _hurt(site, accident)
+        except (Unready, Stuck, Fault) as error:
+            raise LawfulError(f"the accident came to no end: {error}") from error
+
+
+def _crashed(site: CrashSite, accident: Accident) -> Staged:
+    film = site.film(accident.before, accident.call)
+    found = site.after(film, _image(film, accident.mishaps[0]))
+    for first, second in pairwise(accident.mishaps):
+        if not found.lawful:
+            return Staged(film.statements, found)
+        film = site.film_recovery(film, _image(film, first), found.tasks)
+        found = site.after(film, _image(film, second))
+    if not found.lawful:
+        return Staged(film.statements, found)
+    with site.reopened(film, _image(film, accident.mishaps[-1])) as session:
+        for task in found.tasks:
+            session.adopt(task, task.model)
+        steps = _done(partial(perform, session), accident.then)
+    return Staged(film.statements, found, tuple(steps))
+
+
+def _image(film: Film, mishap: Mishap) -> int:
+    """Return the number of the image that a crash leaves."""
+    if mishap.at > len(film.images):
+        raise LawfulError(f"{mishap}: there are {len(film.statements)} statements")
+    return mishap.at - 1
+
+
+def _hurt(site: CrashSite, accident: Accident) -> Staged:
+    (mishap,) = accident.mishaps
+    with site.hurt(accident.before, accident.call, mishap) as hurt:
+        if not hurt.found.lawful:
+            return Staged(hurt.statements, hurt.found)
+        steps = _done(partial(site.perform, hurt.session), accident.then)
+    return Staged(hurt.statements, hurt.found, tuple(steps))
+
+
+def _trust() -> None:
+    """See that statements can be seen here.
+
+    Raises:
+        LawfulError: They can't.
+    """
+    if reason := distrust():
+        raise LawfulError(f"statements can't be followed here: {reason}")

@@ -55,7 +55,7 @@ class Profile(StrEnum):
     """The same, with races of two preemptions from every position."""
 
 
-ALWAYS: Final = frozenset({"restart", "second_connection", "clock"})
+ALWAYS: Final = frozenset({"restart", "second_connection", "clock", "crash"})
 """What every implementation offers unless it says otherwise."""
 
 
@@ -196,7 +196,7 @@ class _Runner:
 
     def _concluded(self, law: Law) -> Check:
         tally = self._tallies[law.id]
-        if tally.best is not None and not tally.best.error and not tally.best.race:
+        if tally.best is not None and not tally.best.error and not tally.best.line:
             tally.best = shortened_law(self._stage, law, tally.best)
         return conclude(law, tally)
 

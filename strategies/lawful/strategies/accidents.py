@@ -1,7 +1,8 @@
 """An accident: a call, and at which of its statements something happens to it, in one line.
 
 ``enqueue@client || start@worker-1 || CRASH(3)``: the process is gone before the third statement of
-``start``. A second mishap, ``CRASH(3) CRASH(5)``, meets the recovery from the first.
+``start``. A second mishap, ``CRASH(3) CRASH(5)``, meets the recovery from the first. A fourth part
+is what is done afterwards: ``|| ADVANCE(31) REAP``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from .calls import Done
 from .trace import (
+    ABSENT,
+    TASK,
     Fire,
     Heartbeat,
     Put,
@@ -71,23 +74,25 @@ class Accident(NamedTuple):
         before: What brings the tasks to where the call is made.
         call: The call.
         mishaps: What happens to it; a second crash meets the recovery from the first.
+        then: What is done afterwards.
     """
 
     before: tuple[Op, ...]
     call: Hit
     mishaps: tuple[Mishap, ...]
+    then: tuple[Op, ...] = ()
 
 
 def format_accident(accident: Accident) -> str:
     """Write an accident in one line."""
-    before = format_trace(accident.before) or "-"
-    mishaps = " ".join(map(str, accident.mishaps))
-    return f"{before} || {format_trace([accident.call])} || {mishaps}"
+    before, call = format_trace(accident.before) or "-", format_trace([accident.call])
+    then = [format_trace(accident.then)] if accident.then else []
+    return " || ".join((before, call, " ".join(map(str, accident.mishaps)), *then))
 
 
 def is_accident(line: str) -> bool:
     """Say whether a line is an accident, and neither a race nor a trace."""
-    return _MISHAP.match(line.rpartition("||")[2].strip()) is not None
+    return any(_MISHAP.match(part.strip()) for part in line.split("||")[2:3])
 
 
 def parse_accident(line: str, table: Table) -> Accident:
@@ -97,20 +102,30 @@ def parse_accident(line: str, table: Table) -> Accident:
         TraceError: It can't be read, or happens to what it can't.
     """
     parts = [part.strip() for part in line.split("||")]
-    if len(parts) != 3:
-        raise TraceError(line, "an accident is BEFORE || CALL || CRASH(STATEMENT)")
+    if not 3 <= len(parts) <= 4:
+        raise TraceError(line, "an accident is BEFORE || CALL || CRASH(STATEMENT) || AFTERWARDS")
     before = parse_start(parts[0], table)
-    return Accident(before, _hit(parts[1], before, table), _mishaps(parts[2]))
+    then = parse_steps(parts[3], table) if parts[3:] else ()
+    for op in then:
+        if isinstance(op, Submit | Put) or getattr(op, "task", TASK) not in {
+            *_labels(before),
+            ABSENT,
+        }:
+            raise TraceError(parts[3], "what is done afterwards is done to tasks that are there")
+    return Accident(before, _hit(parts[1], before, table), _mishaps(parts[2]), then)
+
+
+def _labels(before: tuple[Op, ...]) -> set[str]:
+    return {op.task for op in before if isinstance(op, Submit | Put)}
 
 
 def _hit(text: str, before: tuple[Op, ...], table: Table) -> Hit:
     steps = parse_steps(text, table)
-    known = {op.task for op in before if isinstance(op, Submit | Put)}
     if len(steps) == 1:
         (step,) = steps
         if isinstance(step, Reap | Reopen):
             return step
-        if isinstance(step, Fire | Heartbeat) and step.task in known:
+        if isinstance(step, Fire | Heartbeat) and step.task in _labels(before):
             return step
     raise TraceError(
         text, "what is hit is one event, HEARTBEAT, REAP or REOPEN, on a task that is there"

@@ -19,12 +19,12 @@ from lawful.spec.errors import LawfulError
 from .accidents import Sort
 from .calls import Came, called, known
 from .clock import ManualClock
-from .driver import Driver, Fault
+from .driver import ClaimKind, Driver, Fault
 from .hub import LIMIT, Hub
 from .images import Camera, unsound
 from .linear import Order, answered, shows
 from .moves import elapsing
-from .performing import bring
+from .performing import bring, perform
 from .session import Session
 from .sqlite_tap import SqliteTap
 from .trace import Fire, Heartbeat, Reap, Reopen
@@ -34,18 +34,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from lawful.spec.table import Lease
-
     from .accidents import Hit, Mishap
     from .adapter import Adapter
     from .calls import Done
     from .images import Image
-    from .seen import View
+    from .seen import Seen, View
     from .sqlite_tap import Statement
     from .trace import Op
     from .tracked import Tracked
 
-__all__ = ["CrashSite", "Film", "Found", "Hurt", "beyond"]
+__all__ = ["CrashSite", "Film", "Found", "Hurt"]
 
 WORKER: Final = "A"
 
@@ -95,13 +93,13 @@ class Hurt(NamedTuple):
 
     Attributes:
         session: The store, open still; whatever is done with it is done at the site.
-        statement: The statement.
+        statements: The call's statements.
         came: What the call said.
         found: What is stored.
     """
 
     session: Session
-    statement: Statement
+    statements: tuple[Statement, ...]
     came: Came
     found: Found
 
@@ -135,8 +133,12 @@ class CrashSite:
         """How many statements were seen."""
         return self._tap.statements
 
-    def do(self, job: Callable[[], Any]) -> Any:  # what the job returns
-        """Do something where the store was opened: on the worker's thread."""
+    def perform(self, session: Session, op: Op) -> list[Seen]:
+        """Do a step on the worker's thread, where the store is open; return what was judged."""
+        steps: list[Seen] = self._do(lambda: perform(session, op))
+        return steps
+
+    def _do(self, job: Callable[[], Any]) -> Any:  # what the job returns
         return self._hub.call(WORKER, job)
 
     # -- crashes ---------------------------------------------------------------------------------
@@ -162,6 +164,8 @@ class CrashSite:
     def film_recovery(self, film: Film, number: int, tasks: Sequence[Tracked]) -> Film:
         """Recover from a crash when every lease has expired, with an image at each statement.
 
+        The store is opened, and the reaper runs, if there is one.
+
         Args:
             film: The call.
             number: Which of its images the crash left.
@@ -173,20 +177,24 @@ class CrashSite:
         """
         folder = self._new()
         film.images[number].restore(folder)
-        clock = ManualClock(film.now + beyond(self.adapter.table.lease))
+        lease, offered = self.adapter.table.lease, self.adapter.offered
+        late = elapsing(lease)[1] if lease and "clock" not in self.adapter.gaps else 0
+        clock = ManualClock(film.now + late)
+        reaper = Reap() if late and "reap" in offered else None
         opened: list[Driver] = []
 
         def recover() -> Came:
             opened.append(Driver(self.adapter, Watch()))
             opened[0].open(folder, clock)
-            return called(opened[0], tasks[0], Reap())
+            return called(opened[0], tasks[0], reaper) if reaper else Came()
 
         with Camera(folder) as camera:
             try:
-                return self._filmed(camera, tuple(tasks), clock.now(), Reap(), recover)
+                call = reaper or Reopen()
+                return self._filmed(camera, tuple(tasks), clock.now(), call, recover)
             finally:
                 for driver in opened:
-                    self.do(driver.close)
+                    self._do(driver.close)
                 shutil.rmtree(folder)
 
     def after(self, film: Film, number: int) -> Found:
@@ -247,13 +255,15 @@ class CrashSite:
             job = self._tap.losing(WORKER, lambda: _make(session, call))
             came = self._run(job, choose)
             if len(statements) < mishap.at:
-                raise LawfulError(f"{mishap}: the call has {len(statements)} statements")
+                raise LawfulError(f"{mishap}: there are {len(statements)} statements")
             if isinstance(call, Reopen) and came.fault is not None:
-                self.do(session.restart)  # a service that does not come up is started again
+                self._do(session.restart)  # a service that does not come up is started again
             film = Film(tasks, session.clock.now(), call, tuple(statements), (), came)
-            returned = came.fault is None and mishap.sort is not Sort.LOST
-            found = self.do(lambda: self._found(session, film, returned))
-            yield Hurt(session, statements[mishap.at - 1], came, found)
+            # A caller may have lost its answer; a reaper may have left a task for the next time.
+            answered = mishap.sort is Sort.INTERRUPT and not isinstance(call, Reap)
+            returned = came.fault is None and answered
+            found = self._do(lambda: self._found(session, film, returned))
+            yield Hurt(session, film.statements, came, found)
 
     # -- what they have in common ----------------------------------------------------------------
 
@@ -263,15 +273,15 @@ class CrashSite:
     @contextmanager
     def _session(self, folder: Path) -> Iterator[Session]:
         """Open a store on the worker's thread, and close it there."""
-        session: Session = self.do(lambda: Session(self.adapter, folder, Watch()))
+        session: Session = self._do(lambda: Session(self.adapter, folder, Watch()))
         try:
             yield session
         finally:
-            self.do(lambda: session.__exit__(None, None, None))
+            self._do(lambda: session.__exit__(None, None, None))
 
     def _brought(self, session: Session, before: Sequence[Op]) -> tuple[Tracked, ...]:
         """Bring the tasks of a store to where a call is made, and return them as they are then."""
-        self.do(lambda: bring(session, before))
+        self._do(lambda: bring(session, before))
         return tuple(replace(task, tokens=[*task.tokens]) for task in session.tasks.values())
 
     def _filmed(
@@ -339,9 +349,12 @@ def _orders(task: Tracked, film: Film, returned: bool) -> list[Order]:
     call, nothing = film.call, Order((), task.model, ())
     if isinstance(call, Fire | Heartbeat) and call.task != task.label:
         return [nothing]
+    if isinstance(call, Reopen) and task.oracle.table.lease is None:
+        return [nothing]
     answer, entry = answered(task.oracle, task.model, film.now, _done(task, call))
     done = Order((), answer.after, () if entry is None else (entry,))
-    if returned and film.came.claim is not None and film.came.claim.reasons:
+    claim = film.came.claim
+    if returned and claim is not None and claim.kind is ClaimKind.REFUSED:
         return [nothing]
     return [done] if returned and not isinstance(call, Reopen) else [nothing, done]
 
@@ -365,8 +378,3 @@ def _seen(view: View) -> str:
 def _line(state: str, owner: str | None, version: int | None, entries: int) -> str:
     by = f" by {owner}" if owner else ""
     return f"{state}{by} at version {version}, history of {entries}"
-
-
-def beyond(lease: Lease | None) -> float:
-    """Return how long it takes, in seconds, until whoever holds a task holds it no more."""
-    return elapsing(lease)[1] if lease else 0.0

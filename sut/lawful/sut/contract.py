@@ -155,6 +155,7 @@ GAP_NAMES: Final = frozenset(
         "actor",
         "attempts",
         "clock",
+        "crash",
         "expected_version",
         "lease_owner",
         "lease_token",

@@ -33,10 +33,11 @@ class Unfenced(Reference):
 
 
 def _unversioned(task: Task, event: Event, **call: Any) -> Task:  # what `step` takes
-    return step(task, event, **call | {"expected_version": None})
+    call["expected_version"] = None
+    return step(task, event, **call)
 
 
 def _unfenced(task: Task, event: Event, **call: Any) -> Task:  # what `step` takes
     if event in REPORTS and task.lease is not None:
-        call |= {"actor": task.lease.owner, "token": task.lease.token}
+        call["actor"], call["token"] = task.lease.owner, task.lease.token
     return step(task, event, **call)

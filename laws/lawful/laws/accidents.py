@@ -1,0 +1,198 @@
+"""What the laws about accidents have in common: which calls are hit, and how it is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from lawful.strategies.accidents import Accident, Mishap, Sort, format_accident
+from lawful.strategies.trace import Advance, Heartbeat, Reap, Reopen, format_trace
+
+from .law import Finding, finding
+from .leases import MARGIN
+from .stage import rows
+from .starts import begin, call, starts, unready_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from lawful.spec.oracle import Oracle, Position
+    from lawful.spec.table import Letter
+    from lawful.strategies.accidents import Hit
+    from lawful.strategies.crashes import CrashSite, Film
+    from lawful.strategies.seen import Problem, Seen
+    from lawful.strategies.sqlite_tap import Statement
+    from lawful.strategies.trace import Op
+
+    from .law import Tally
+    from .stage import Stage
+
+__all__ = ["Afterwards", "Call", "crashes", "each_call", "told"]
+
+
+class Call(NamedTuple):
+    """A call that is hit.
+
+    Attributes:
+        before: What brings the tasks to where it is made.
+        hit: The call.
+        version: The version of its task then, in transitions.
+        letter: The event that is fired, by the caller or by the reaper; None if there is none.
+    """
+
+    before: tuple[Op, ...]
+    hit: Hit
+    version: int
+    letter: Letter | None
+
+    def finding(self, mishaps: Sequence[Mishap], expected: str, got: str) -> Finding:
+        """Return what is wrong after an accident."""
+        line = format_accident(Accident(self.before, self.hit, tuple(mishaps)))
+        return Finding(expected, got, (*self.before, self.hit), line=line)
+
+
+def each_call(stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call], None]) -> None:
+    """Judge every call that writes something, wherever things begin.
+
+    Events, a heartbeat, the reaper with two tasks to reap, and the opening of the store.
+    """
+    from lawful.strategies.canary import distrust
+    from lawful.strategies.crashes import CrashSite
+    from lawful.strategies.hub import Stuck
+
+    if reason := distrust():
+        tally.vague.append(reason)
+        return
+    row = rows(tally)
+    oracle = stage.adapter.oracle({})
+    with CrashSite(stage.adapter, stage.folder("accidents"), limit=stage.limit) as site:
+        try:
+            for position in starts(stage, oracle):
+                with row():
+                    for each in _calls(stage, oracle, position):
+                        with row():
+                            _judge(stage, tally, site, oracle, position, each, judge)
+        except Stuck as error:
+            tally.vague.append(str(error))
+        if tally.triggers and not site.statements:
+            tally.vague.append("no statement of its own goes through this Python's sqlite3")
+
+
+def _judge(
+    stage: Stage,
+    tally: Tally,
+    site: CrashSite,
+    oracle: Oracle,
+    position: Position,
+    each: Call,
+    judge: Callable[[CrashSite, Call], None],
+) -> None:
+    from lawful.strategies.driver import Fault
+    from lawful.strategies.hub import Stuck
+    from lawful.strategies.performing import Unready
+
+    if each.letter is not None:
+        stage.sound(oracle, position, each.letter)
+    try:
+        judge(site, each)
+    except Unready as unready:
+        raise unready_blocks(unready) from unready
+    except (Fault, Stuck) as error:
+        found = each.finding((), "the store can be opened, looked at and closed", str(error))
+        tally.find(replace(found, error=True))
+        if isinstance(error, Stuck):
+            raise
+
+
+def _calls(stage: Stage, oracle: Oracle, position: Position) -> Iterator[Call]:
+    begun = begin(stage, oracle, position)
+    lease, offered, version = stage.table.lease, stage.adapter.offered, begun.task.model.version
+    for letter in stage.moves(oracle, position):
+        yield Call(begun.before, call(letter, begun.task, 0), version, letter)
+    if lease is None or begun.task.model.holding is None:
+        return
+    if "heartbeat" in offered:
+        yield Call(begun.before, call(Heartbeat, begun.task, 0), version, None)
+    if "reap" in offered and "clock" not in stage.adapter.gaps:
+        both = begin(stage, oracle, position, tasks=1 if stage.adapter.claims else 2)
+        expired = (*both.before, Advance(lease.seconds + MARGIN))
+        for hit in (Reap(), Reopen()):
+            yield Call(expired, hit, version, lease.on_expiry)
+
+
+def crashes(film: Film) -> Iterator[tuple[Mishap, str, int]]:
+    """Yield every point of a call that leaves something else behind than the points before it.
+
+    Each with where it is, in words, and the number of its image.
+    """
+    last = len(film.statements)
+    seen = set()
+    for number, image in enumerate(film.images):
+        if number == last or image not in seen:
+            seen.add(image)
+            at = (
+                f"a crash before {told(film.statements[number])}"
+                if number < last
+                else "a crash at its end"
+            )
+            yield Mishap(Sort.CRASH, number + 1), at, number
+
+
+def told(statement: Statement) -> str:
+    """Return a statement, shortened to a line."""
+    return statement.text if len(statement.text) <= 60 else statement.text[:57] + "..."
+
+
+class Afterwards(NamedTuple):
+    """What is done after an accident, and how it is judged.
+
+    Attributes:
+        stage: What the walks have shown.
+        tally: The law's.
+        each: The call that was hit.
+        mishap: What happened to it.
+        at: Where, in words.
+    """
+
+    stage: Stage
+    tally: Tally
+    each: Call
+    mishap: Mishap
+    at: str
+
+    def lawful(
+        self, perform: Callable[[Op], list[Seen]], ops: Iterable[Op], *, others: int = 0
+    ) -> bool:
+        """Do some steps and say whether nothing new is wrong with them; add it, if it is.
+
+        What is broken without an accident too is in the way, or left out.
+
+        Args:
+            perform: Does a step.
+            ops: The steps; each is asked for when those before it are done.
+            others: How many of the first steps are another law's to judge.
+        """
+        done: list[Op] = []
+        for op in ops:
+            done.append(op)
+            for seen in perform(op):
+                if problems := self._problems(seen):
+                    if len(done) > others:
+                        self._find(seen, problems, done)
+                    return False
+        return True
+
+    def _problems(self, seen: Seen) -> list[Problem]:
+        known = self.stage.known_aspects
+        problems = [problem for problem in seen.problems if problem.aspect not in known]
+        if problems and seen.letter is not None:
+            oracle = self.stage.adapter.oracle({})
+            self.stage.sound(oracle, seen.model.position, seen.letter)
+        return problems
+
+    def _find(self, seen: Seen, problems: Sequence[Problem], done: Sequence[Op]) -> None:
+        trace = (*self.each.before, self.each.hit, *done)
+        note = f"{self.at}, then {format_trace(done)}"
+        accident = Accident(self.each.before, self.each.hit, (self.mishap,), tuple(done))
+        line = format_accident(accident)
+        self.tally.find(replace(finding(seen, problems, trace, note), line=line))
