@@ -15,6 +15,7 @@ from . import (
     identity,
     leases,
     order,
+    processes,
     races,
     recovery,
     replay,
@@ -50,6 +51,10 @@ CALLS = ScenarioLaw(
 )
 
 
+_LONG = (*races.LAWS, *crashes.LAWS, *recovery.LAWS, *processes.LAWS, *sampled_laws)
+"""What takes long: schedules, accidents, processes, and what is searched at random."""
+
+
 def check_ids(table: Table, *, quick: bool = False) -> list[str]:
     """Return the id of every check there is for a table: the cells, then the laws."""
     cells = [name for params in table.valuations for name in Cells(Oracle(table, params)).says]
@@ -61,8 +66,7 @@ def laws_of(table: Table, *, quick: bool = False) -> list[Law]:
 
     Args:
         table: The lifecycle.
-        quick: Whether those that take long are left out: races, accidents, and what is searched
-            at random.
+        quick: Whether those that take long are left out.
     """
     every: list[Law] = [
         CALLS,
@@ -86,6 +90,10 @@ def laws_of(table: Table, *, quick: bool = False) -> list[Law]:
         durability.BOOT,
         durability.SECOND,
         *leases.LAWS,
-        *(() if quick else (*races.LAWS, *crashes.LAWS, *recovery.LAWS, *sampled_laws)),
+        *(
+            ()
+            if quick
+            else (*races.LAWS, *crashes.LAWS, *recovery.LAWS, *processes.LAWS, *sampled_laws)
+        ),
     ]
     return [law for law in every if law.applies(table)]

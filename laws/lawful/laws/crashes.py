@@ -34,7 +34,7 @@ def _statement(stage: Stage, tally: Tally) -> None:
             tally.trigger()
             tally.control(number == last and found.lawful)
             if not found.lawful:
-                tally.find(each.finding([mishap], found.expected, f"{at}: {found.got}"))
+                tally.find(each.finding([mishap], found.expected, f"a crash {at}: {found.got}"))
                 return
 
     each_call(stage, tally, judge)
@@ -54,7 +54,7 @@ def _recovery(stage: Stage, tally: Tally) -> None:
                     then = site.after(recovery, again)
                     tally.control(then.lawful)
                     if not then.lawful:
-                        got = f"recovering from a crash, {at}: {then.got}"
+                        got = f"recovering from a crash, a crash {at}: {then.got}"
                         tally.find(each.finding([first, second], then.expected, got))
                         return
 

@@ -49,7 +49,7 @@ def _after_crashes(
                 for task in found.tasks:
                     session.adopt(task, task.model)
                 tally.trigger()
-                then = Afterwards(stage, tally, each, mishap, at)
+                then = Afterwards(stage, tally, each, mishap, f"a crash {at}")
                 ops = steps(stage, session)
                 tally.control(then.lawful(partial(perform, session), ops, others=others))
 

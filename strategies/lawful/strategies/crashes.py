@@ -9,7 +9,9 @@ the call or as the table has it after, whole; and after, if the call had said so
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
+import signal
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from .trace import Op
     from .tracked import Tracked
 
-__all__ = ["CrashSite", "Film", "Found", "Hurt"]
+__all__ = ["CrashSite", "Film", "Found", "Hurt", "Last", "stored"]
 
 WORKER: Final = "A"
 
@@ -67,6 +69,20 @@ class Film:
     statements: tuple[Statement, ...]
     images: tuple[Image, ...]
     came: Came
+
+
+class Last(NamedTuple):
+    """What a process has told before it was gone.
+
+    Attributes:
+        tasks: The tasks as they were before the call.
+        now: The clock, in seconds.
+        came: What came of the call; None while it was under way.
+    """
+
+    tasks: tuple[Tracked, ...]
+    now: float
+    came: Came | None
 
 
 class Found(NamedTuple):
@@ -211,8 +227,8 @@ class CrashSite:
         shutil.rmtree(aside)
         try:
             with self.reopened(film, number) as session:
-                returned = number == len(film.statements) and film.came.fault is None
-                return self._found(session, film, returned)
+                came = film.came if number == len(film.statements) else None
+                return stored(session, film.tasks, film.now, film.call, came)
         except Fault as fault:
             return Found((), "the store can be opened and read", str(fault))
 
@@ -223,6 +239,40 @@ class CrashSite:
         film.images[number].restore(folder)
         with Session(self.adapter, folder, Watch(), ManualClock(film.now)) as session:
             yield session
+
+    def die(
+        self,
+        folder: Path,
+        before: Sequence[Op],
+        call: Hit,
+        at: int,
+        tell: Callable[[Last], None],
+    ) -> None:
+        """Make a call, and have this process killed before one of its statements.
+
+        It comes back only if the call has fewer statements than that.
+
+        Args:
+            folder: Where the store is to be made; it is left as it is.
+            before: What brings the tasks to where the call is made.
+            call: The call.
+            at: The statement, counted from 1; one more than there are is behind the last.
+            tell: Told what there is to judge by, while this process still is.
+        """
+        session: Session = self._do(lambda: Session(self.adapter, folder, Watch()))
+        tasks = self._brought(session, before)
+        tell(Last(tasks, session.clock.now(), None))
+        numbers = itertools.count(1)
+
+        def choose(able: Sequence[str], _: str | None) -> str:
+            if next(numbers) == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return able[0]
+
+        came = self._run(lambda: _make(session, call), choose)
+        if next(numbers) == at:
+            tell(Last(tasks, session.clock.now(), came))
+            os.kill(os.getpid(), signal.SIGKILL)
 
     # -- errors ----------------------------------------------------------------------------------
 
@@ -258,12 +308,12 @@ class CrashSite:
                 raise LawfulError(f"{mishap}: there are {len(statements)} statements")
             if isinstance(call, Reopen) and came.fault is not None:
                 self._do(session.restart)  # a service that does not come up is started again
-            film = Film(tasks, session.clock.now(), call, tuple(statements), (), came)
-            # A caller may have lost its answer; a reaper may have left a task for the next time.
-            answered = mishap.sort is Sort.INTERRUPT and not isinstance(call, Reap)
-            returned = came.fault is None and answered
-            found = self._do(lambda: self._found(session, film, returned))
-            yield Hurt(session, film.statements, came, found)
+            now = session.clock.now()
+            # A caller has lost its answer; a reaper may leave a task for the next time.
+            unheard = mishap.sort is Sort.LOST or isinstance(call, Reap)
+            heard = None if unheard else came
+            found = self._do(lambda: stored(session, tasks, now, call, heard))
+            yield Hurt(session, tuple(statements), came, found)
 
     # -- what they have in common ----------------------------------------------------------------
 
@@ -310,21 +360,32 @@ class CrashSite:
         self._hub.run({WORKER: lambda: came.append(job())}, choose)
         return came[0]
 
-    def _found(self, session: Session, film: Film, returned: bool) -> Found:
-        """Say what is stored, and go on from there."""
-        tasks, expected, got = [], [], []
-        for task in film.tasks:
-            view = session.look(task)
-            lawful = _orders(task, film, returned)
-            order = next((one for one in lawful if shows(self.adapter, task, one, view)), None)
-            if order is None:
-                expected.append(" or ".join(dict.fromkeys(_told(task, one) for one in lawful)))
-                got.append(_seen(view))
-            else:
-                tasks.append(session.adopt(task, order.model))
-        if got:
-            return Found((), "; ".join(expected), "; ".join(got))
-        return Found(tuple(tasks))
+
+def stored(
+    session: Session, tasks: Sequence[Tracked], now: float, call: Hit, came: Came | None
+) -> Found:
+    """Say what is stored of some tasks after a call, and go on from there.
+
+    Args:
+        session: The store, as it is now.
+        tasks: The tasks as they were before the call.
+        now: The clock then, in seconds.
+        call: The call.
+        came: What came of it; None if nobody heard.
+    """
+    there, expected, got = [], [], []
+    for task in tasks:
+        view = session.look(task)
+        lawful = _orders(task, now, call, came)
+        order = next((one for one in lawful if shows(session.adapter, task, one, view)), None)
+        if order is None:
+            expected.append(" or ".join(dict.fromkeys(_told(task, one) for one in lawful)))
+            got.append(_seen(view))
+        else:
+            there.append(session.adopt(task, order.model))
+    if got:
+        return Found((), "; ".join(expected), "; ".join(got))
+    return Found(tuple(there))
 
 
 def _make(session: Session, call: Hit) -> Came:
@@ -341,22 +402,22 @@ def _make(session: Session, call: Hit) -> Came:
     return called(session.driver, task, known(task, call))
 
 
-def _orders(task: Tracked, film: Film, returned: bool) -> list[Order]:
+def _orders(task: Tracked, now: float, call: Hit, came: Came | None) -> list[Order]:
     """Return what a task may have come to: what it was, what the call makes of it, or either.
 
     Opening a store may recover what has expired, or leave it to the reaper.
     """
-    call, nothing = film.call, Order((), task.model, ())
+    nothing = Order((), task.model, ())
     if isinstance(call, Fire | Heartbeat) and call.task != task.label:
         return [nothing]
     if isinstance(call, Reopen) and task.oracle.table.lease is None:
         return [nothing]
-    answer, entry = answered(task.oracle, task.model, film.now, _done(task, call))
+    answer, entry = answered(task.oracle, task.model, now, _done(task, call))
     done = Order((), answer.after, () if entry is None else (entry,))
-    claim = film.came.claim
-    if returned and claim is not None and claim.kind is ClaimKind.REFUSED:
-        return [nothing]
-    return [done] if returned and not isinstance(call, Reopen) else [nothing, done]
+    if came is None or came.fault is not None or isinstance(call, Reopen):
+        return [nothing, done]
+    refused = came.claim is not None and came.claim.kind is ClaimKind.REFUSED
+    return [nothing] if refused else [done]
 
 
 def _done(task: Tracked, call: Hit) -> Done:

@@ -83,7 +83,7 @@ class Session:
         self.clock = clock or ManualClock()
         self.log: list[Op] = []
         self.tasks: dict[str, Tracked] = {}
-        self._folder = folder
+        self.folder = folder
         self._watch = watch
         self._judge = Judge(adapter)
         self._keeps_history = "history" in adapter.offered
@@ -98,7 +98,7 @@ class Session:
         """Open another instance on the same store; whoever asks closes it."""
         driver = Driver(self.adapter, self._watch)
         try:
-            driver.open(self._folder, self.clock)
+            driver.open(self.folder, self.clock)
         except Fault:
             driver.abandon()
             raise
@@ -119,7 +119,7 @@ class Session:
                 driver.close()
             except Fault as fault:
                 failed = failed or fault
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
         if failed is not None and kind is None:
             raise failed
 

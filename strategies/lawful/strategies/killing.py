@@ -1,0 +1,128 @@
+"""Workers in processes of their own that are really killed, or frozen and woken later."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import child
+from .calls import called, known
+from .child import Child
+from .clock import ManualClock, MappedClock
+from .crashes import CrashSite, stored
+from .driver import Driver
+from .session import Session
+from .watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from multiprocessing.connection import Connection
+
+    from .accidents import Hit
+    from .adapter import Adapter
+    from .calls import Came, Done
+    from .crashes import Found, Last
+    from .trace import Op
+    from .tracked import Tracked
+
+__all__ = ["Worker", "killed", "unfit"]
+
+
+def unfit(adapter: Adapter) -> str:
+    """Say why no process of its own can work for an implementation; empty if one can."""
+    if reason := child.unfit():
+        return reason
+    try:
+        pickle.dumps(adapter)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        return f"its adapter can't be sent to another process: {error}"
+    return ""
+
+
+def killed(
+    adapter: Adapter, folder: Path, before: Sequence[Op], call: Hit, at: int
+) -> Found | None:
+    """Have a process make a call and be killed at one of its statements; say what is stored then.
+
+    Args:
+        adapter: The implementation; its class must be found by its name.
+        folder: Where the store is made. It must not be there.
+        before: What brings the tasks to where the call is made.
+        call: The call.
+        at: The statement, counted from 1; one more than there are is behind the last.
+
+    Returns:
+        What is stored; None if the call has not so many statements.
+
+    Raises:
+        Gone: The process came to nothing.
+        Fault: The store can't be opened or read.
+    """
+    with Child(_make_and_die, adapter, str(folder), tuple(before), call, at) as process:
+        said: list[Last | None] = process.words()
+    if not said or said[-1] is None:
+        return None
+    last = said[-1]
+    with Session(adapter, folder, Watch(), ManualClock(last.now)) as session:
+        return stored(session, last.tasks, last.now, call, last.came)
+
+
+def _make_and_die(
+    pipe: Connection, adapter: Adapter, folder: str, before: Sequence[Op], call: Hit, at: int
+) -> None:
+    with CrashSite(adapter, Path(folder)) as site:
+        site.die(Path(folder), before, call, at, pipe.send)
+    pipe.send(None)
+
+
+class _Call(NamedTuple):
+    """What a worker is told to do."""
+
+    task: Tracked
+    op: Done
+
+
+class Worker:
+    """A worker in a process of its own, on a store that others use too.
+
+    Args:
+        adapter: The implementation; its class must be found by its name.
+        folder: The store's folder.
+        clock: The file of the clock that all of them read.
+    """
+
+    def __init__(self, adapter: Adapter, folder: Path, clock: Path) -> None:
+        self.process = Child(_work, adapter, str(folder), str(clock))
+
+    def __enter__(self) -> Worker:
+        self.process.hear()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.__exit__()
+
+    def call(self, task: Tracked, op: Done) -> Came:
+        """Have it make a call, and return what came of it."""
+        self.begin(task, op)
+        return self.end()
+
+    def begin(self, task: Tracked, op: Done) -> None:
+        """Have it make a call when it next runs."""
+        self.process.tell(_Call(task, op))
+
+    def end(self) -> Came:
+        """Wait for what came of the call."""
+        came: Came = self.process.hear()
+        return came
+
+
+def _work(pipe: Connection, adapter: Adapter, folder: str, clock: str) -> None:
+    driver = Driver(adapter, Watch())
+    driver.open(Path(folder), MappedClock(Path(clock)))
+    pipe.send("open")
+    with suppress(EOFError):
+        while True:
+            task, op = pipe.recv()
+            pipe.send(called(driver, task, known(task, op)))
