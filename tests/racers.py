@@ -190,3 +190,21 @@ class ReapByIds(Whole):
                 self.reclaim({task: row}, row, Call(task, "fail", "reaper", RETRYABLE))
                 reaped.append(task)
         return reaped
+
+
+class WholeInDelete(Whole):
+    """Each call is one transaction, with a rollback journal."""
+
+    journal = "DELETE"
+
+
+class HistoryAfterInDelete(HistoryAfter):
+    """The history is written in a transaction behind the row's, with a rollback journal."""
+
+    journal = "DELETE"
+
+
+class HistoryBeforeInDelete(HistoryBefore):
+    """The history is written in a transaction before the row's, with a rollback journal."""
+
+    journal = "DELETE"

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import signal
 import sys
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from lawful.spec.errors import LawfulError
@@ -106,14 +107,15 @@ class Child:
 
     def freeze(self) -> None:
         """Stop it where it is."""
-        os.kill(self._pid, signal.SIGSTOP)
+        os.kill(self.pid, signal.SIGSTOP)
 
     def wake(self) -> None:
         """Let a frozen process go on."""
-        os.kill(self._pid, signal.SIGCONT)
+        os.kill(self.pid, signal.SIGCONT)
 
     @property
-    def _pid(self) -> int:
+    def pid(self) -> int:
+        """Its number."""
         pid = self._process.pid
         assert pid is not None  # noqa: S101 - it has been started
         return pid
@@ -122,6 +124,11 @@ class Child:
 def _begin(pipe: Connection, does: Callable[..., None], arguments: tuple[object, ...]) -> None:
     """Run what a child runs. Ctrl-C is the parent's affair alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The server goes when nobody holds the pipe that its parent made for that; each child has it
+    # too, and one that is frozen would hold it for ever.
+    held = getattr(forkserver._forkserver, "_forkserver_alive_fd", None)
+    if held is not None:
+        os.close(held)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     does(pipe, *arguments)
