@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lawful.spec.errors import LawfulError
 from lawful.spec.oracle import Oracle
 from lawful.spec.reader import find_table
-from lawful.sut.contract import GAP_NAMES, OPTIONAL_METHODS, NotYet, Refusal, Unsupported
+from lawful.sut.contract import GAP_NAMES, OPTIONAL_METHODS, SERVERS, NotYet, Refusal, Unsupported
 from lawful.sut.shipped import SHIPPED
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Adapter:
         refusals: Exception types and the reasons that each may stand for.
         indistinct: For each state that can't be told apart, the set it is in.
         chooses_id: Whether ``submit`` takes an id of the caller's choosing.
+        server: The kind of server that it needs; empty where it needs none.
     """
 
     target: str
@@ -86,6 +87,7 @@ class Adapter:
     refusals: Mapping[type[BaseException], frozenset[Refusal]]
     indistinct: Mapping[str, frozenset[str]]
     chooses_id: bool
+    server: str = ""
     _oracles: dict[tuple[tuple[str, int], ...], Oracle] = field(default_factory=dict, init=False)
 
     def oracle(self, params: Params) -> Oracle:
@@ -172,6 +174,13 @@ def describe_class(
     system = getattr(factory, "system", None)
     if not isinstance(system, str) or not system:
         raise wrong(f"`system` must name the package, module or service tested; got {system!r}")
+    server = getattr(factory, "server", "")
+    if server not in ("", *SERVERS):
+        near = difflib.get_close_matches(str(server), SERVERS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise wrong(
+            f"`server` must be one of {_listed(SERVERS)}, or left out; got {server!r}{hint}"
+        )
     for name in ("gaps", "refusals", "states"):
         value = getattr(factory, name, {})
         if not isinstance(value, Mapping):
@@ -207,6 +216,7 @@ def describe_class(
         refusals=_refusals(getattr(factory, "refusals", {}), wrong),
         indistinct=_indistinct(getattr(factory, "indistinct", ()), table, wrong),
         chooses_id="task" in _keywords(_own(factory, "submit"), ("task",)),
+        server=server,
     )
 
 

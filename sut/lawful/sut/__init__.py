@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from lawful.sut.contract import (
     GAP_NAMES,
     OPTIONAL_METHODS,
+    SERVERS,
     Clock,
     Entry,
     Implementation,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GAP_NAMES",
     "OPTIONAL_METHODS",
+    "SERVERS",
     "SHIPPED",
     "Clock",
     "Entry",
