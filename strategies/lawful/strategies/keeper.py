@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NoReturn
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,8 +112,11 @@ class Command:
             preexec_fn=_ending_with_us(stop),
         )
         stdin, self._output = _pipes(self._process)
-        stdin.write(given.encode())
-        stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended already, and says why
+            stdin.write(given.encode())
+            stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            stdin.close()
 
     def until(self, sign: str | None) -> None:
         """Wait until it prints ``sign``, or, if that is None, until it ends.
@@ -280,11 +283,6 @@ def _started(begun: Callable[[int], Command], sign: str) -> tuple[Command, int]:
     raise AssertionError(sign)
 
 
-def _stopped(*_: object) -> NoReturn:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: what follows is the end
-    raise Over
-
-
 def main(kind: str, binaries: Path) -> int:
     """Keep one server until our standard input ends.
 
@@ -295,8 +293,9 @@ def main(kind: str, binaries: Path) -> int:
     Returns:
         An exit code.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _stopped)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # There is one way to end: with the parent. Ignored, they would be so by the server too.
+        signal.signal(number, lambda *_: None)
     folder = ""
     try:
         folder = tempfile.mkdtemp(prefix=f"lawful-{kind}-", dir=_place())

@@ -203,8 +203,6 @@ class _Kept:
         for pipe in (keeper.stdin, keeper.stdout):
             assert pipe is not None  # noqa: S101 - pipes were asked for
             pipe.close()
-        # A process that was forked off ours may still hold the pipe: so it is told, too.
-        keeper.terminate()
         try:
             keeper.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
