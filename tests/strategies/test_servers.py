@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lawful.spec import LawfulError
-from lawful.strategies import servers
+from lawful.strategies import keeper, servers
 from lawful.strategies.servers import KINDS, ServerError, ServerMissing, server_url
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ LIMIT = 60.0
 # Starts a server, says where it is and who keeps it, and lives until it is told to end.
 OWNER = """
 import sys
-from lawful.strategies import servers
+from lawful.strategies import keeper, servers
 url = servers.server_url(sys.argv[1])
 kept = servers._KEPT[sys.argv[1]]
 print(url, kept._keeper.pid, kept._folder, flush=True)
@@ -171,8 +171,17 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc and pidfd are 
 
 
 @linux
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("end", ["goodbye", "SIGKILL", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize(
+    ("kind", "end"),
+    [
+        ("postgresql", "goodbye"),
+        ("postgresql", "SIGKILL"),
+        ("redis", "goodbye"),
+        ("redis", "SIGKILL"),
+        ("redis", "SIGTERM"),
+        ("redis", "SIGINT"),
+    ],
+)
 def test_our_server_is_gone_when_we_are(
     owners: Callable[[str], subprocess.Popen[str]], kind: str, end: str
 ) -> None:
@@ -355,3 +364,22 @@ def test_ctrl_c_while_it_starts_leaves_nothing(
         server_url("redis")
     assert servers._KEPT == {}
     assert left(where) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="anybody but root runs PostgreSQL as themselves")
+def test_binaries_below_a_folder_of_roots_are_copied_to_where_nobody_can_run_them(
+    tmp_path: Path,
+) -> None:
+    binaries, folder = tmp_path / "roots" / "wheel" / "pginstall", tmp_path / "kept"
+    library = tmp_path / "roots" / "wheel.libs" / "libpq.so"
+    for file in (binaries / "bin" / "postgres", library):
+        file.parent.mkdir(parents=True)
+        file.write_text(file.name, "utf-8")
+    (tmp_path / "roots").chmod(0o700)
+    folder.mkdir()
+    copied = keeper._for_nobody(binaries, folder)
+    assert copied.is_relative_to(folder)
+    assert (copied / "bin" / "postgres").read_text("utf-8") == "postgres"
+    assert (copied.parents[1] / "wheel.libs" / "libpq.so").read_text("utf-8") == "libpq.so"
+    assert folder.owner() == (copied / "bin").owner() == "nobody"
+    assert binaries.owner() == "root"

