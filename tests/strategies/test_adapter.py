@@ -107,6 +107,21 @@ def test_an_id_is_chosen_only_where_submit_takes_one() -> None:
     assert not describe_class(variant(submit=submit), "mine").chooses_id
 
 
+@pytest.mark.parametrize("server", ["", "postgresql", "redis"])
+def test_the_server_that_a_system_needs_is_read(server: str) -> None:
+    assert describe_class(variant(server=server), "mine").server == server
+
+
+def test_a_server_of_no_known_kind_is_refused_with_what_is_near() -> None:
+    assert refusal(variant(server="postgres")) == (
+        "`server` must be one of postgresql, redis, or left out; got 'postgres'; "
+        "did you mean 'postgresql'?"
+    )
+    assert refusal(variant(server=None)) == (
+        "`server` must be one of postgresql, redis, or left out; got None"
+    )
+
+
 def test_the_table_for_the_same_parameters_is_always_the_same_one() -> None:
     adapter = describe_class(Honest, "mine")
     assert adapter.oracle({}) is adapter.oracle({"max_attempts": 3})
@@ -269,15 +284,16 @@ def test_a_module_and_class_is_a_target() -> None:
             "refrence",
             (
                 "no such target: expected one of flags, gate, gate-words, litequeue, naive, "
-                "reference, review, unfenced, unversioned, or module:Class; did you mean "
-                "'reference'?"
+                "postgresql, redis, redis-lua, reference, review, unfenced, unversioned, or "
+                "module:Class; did you mean 'reference'?"
             ),
         ),
         (
             "miniatures:",
             (
                 "no such target: expected one of flags, gate, gate-words, litequeue, naive, "
-                "reference, review, unfenced, unversioned, or module:Class"
+                "postgresql, redis, redis-lua, reference, review, unfenced, unversioned, or "
+                "module:Class"
             ),
         ),
         (

@@ -11,6 +11,7 @@ from lawful.spec import Letter
 from lawful.strategies import ManualClock
 from lawful.strategies.adapter import describe_class
 from lawful.strategies.driver import Claim, ClaimKind, Driver, Fault
+from lawful.strategies.session import Session
 from lawful.strategies.watch import Watch
 from lawful.sut import Entry, Reading, Refusal
 from miniatures import Honest, variants, wrong_adapters
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lawful.sut import Payload
+    from lawful.sut import Clock, Payload
 
 ENQUEUE, START = Letter("enqueue"), Letter("start")
 FAIL = Letter("fail", (("retryable", True),))
@@ -317,3 +318,55 @@ def test_a_coroutine_that_hangs_leaves_no_loop_behind(folder: Path) -> None:
         hung = fault(lambda: driver.fire(task, Letter("cancel"), "client"))
         driver.close()
     assert hung.hung
+
+
+# -- servers ---------------------------------------------------------------------------------------
+
+
+class Served(Honest):
+    """Keeps where its server was when it was opened."""
+
+    server = "redis"
+
+    def open(self, path: Path, clock: Clock) -> None:
+        super().open(path, clock)
+        OPENED.append(self.url)
+
+
+class Unserved(Served):
+    """The same, without a need."""
+
+    server = ""
+
+
+OPENED: list[str] = []
+
+
+def test_an_adapter_is_told_where_its_server_is_before_it_is_opened(folder: Path) -> None:
+    OPENED.clear()
+    driver = Driver(describe_class(Served, "mine"), Watch())
+    driver.open(folder, ManualClock(), "redis://here")
+    driver.close()
+    assert OPENED == ["redis://here"]
+
+
+def test_an_adapter_that_needs_no_server_is_told_of_none(folder: Path) -> None:
+    OPENED.clear()
+    driver = Driver(describe_class(Unserved, "mine"), Watch())
+    driver.open(folder, ManualClock(), "redis://here")
+    driver.close()
+    assert OPENED == [""]
+
+
+def test_a_session_hands_on_the_processs_server_unless_it_is_given_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAWFUL_REDIS_URL", "redis://everybodys")
+    OPENED.clear()
+    with Session(describe_class(Served, "mine"), folder / "store", Watch()) as session:
+        session.opened("redis://a-door").close()
+        session.opened().close()
+        session.reopen()
+    first, given, *later = OPENED
+    assert given == "redis://a-door"
+    assert [first, *later] == ["redis://everybodys"] * 3

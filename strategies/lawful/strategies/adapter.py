@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lawful.spec.errors import LawfulError
 from lawful.spec.oracle import Oracle
 from lawful.spec.reader import find_table
-from lawful.sut.contract import GAP_NAMES, OPTIONAL_METHODS, NotYet, Refusal, Unsupported
+from lawful.sut.contract import GAP_NAMES, OPTIONAL_METHODS, SERVERS, NotYet, Refusal, Unsupported
 from lawful.sut.shipped import SHIPPED
+
+from .servers import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +75,7 @@ class Adapter:
         refusals: Exception types and the reasons that each may stand for.
         indistinct: For each state that can't be told apart, the set it is in.
         chooses_id: Whether ``submit`` takes an id of the caller's choosing.
+        server: The kind of server that it needs; empty where it needs none.
     """
 
     target: str
@@ -86,6 +89,7 @@ class Adapter:
     refusals: Mapping[type[BaseException], frozenset[Refusal]]
     indistinct: Mapping[str, frozenset[str]]
     chooses_id: bool
+    server: str = ""
     _oracles: dict[tuple[tuple[str, int], ...], Oracle] = field(default_factory=dict, init=False)
 
     def oracle(self, params: Params) -> Oracle:
@@ -139,10 +143,13 @@ def load_target(target: str) -> Callable[[], Any]:
         near = difflib.get_close_matches(name, classes, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise AdapterError(target, f"{module_name} has no class {name!r}{hint}")
-    system = getattr(found, "system", "")
-    if target in SHIPPED and importlib.util.find_spec(system.partition(".")[0]) is None:
+    if target in SHIPPED:
         # A shipped adapter can be read without its system; it can't be opened.
-        raise AdapterError(target, f"{system} is not installed: pip install 'lawful[{target}]'")
+        server, system = getattr(found, "server", ""), getattr(found, "system", "")
+        needed = KINDS[server].client if server else system.partition(".")[0]
+        if importlib.util.find_spec(needed) is None:
+            extra = server or target
+            raise AdapterError(target, f"{needed} is not installed: pip install 'lawful[{extra}]'")
     return found
 
 
@@ -176,6 +183,13 @@ def describe_class(
     system = getattr(factory, "system", None)
     if not isinstance(system, str) or not system:
         raise wrong(f"`system` must name the package, module or service tested; got {system!r}")
+    server = getattr(factory, "server", "")
+    if server not in ("", *SERVERS):
+        near = difflib.get_close_matches(str(server), SERVERS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise wrong(
+            f"`server` must be one of {_listed(SERVERS)}, or left out; got {server!r}{hint}"
+        )
     for name in ("gaps", "refusals", "states"):
         value = getattr(factory, name, {})
         if not isinstance(value, Mapping):
@@ -211,6 +225,7 @@ def describe_class(
         refusals=_refusals(getattr(factory, "refusals", {}), wrong),
         indistinct=_indistinct(getattr(factory, "indistinct", ()), table, wrong),
         chooses_id="task" in _keywords(_own(factory, "submit"), ("task",)),
+        server=server,
     )
 
 

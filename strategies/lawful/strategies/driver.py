@@ -126,8 +126,16 @@ class Driver:
 
     # -- life ----------------------------------------------------------------------------------
 
-    def open(self, folder: Path, clock: Clock) -> None:
-        """Open the store in ``folder``; a :class:`Fault` if that fails."""
+    def open(self, folder: Path, clock: Clock, url: str = "") -> None:
+        """Open the store in ``folder``; a :class:`Fault` if that fails.
+
+        Args:
+            folder: A folder that exists.
+            clock: Where the store reads the time.
+            url: Where the server is, for an adapter that needs one.
+        """
+        if self.adapter.server:
+            self._instance.url = url
         self._plain("open", folder, clock)
         self._open = True
 

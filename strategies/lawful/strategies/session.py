@@ -29,6 +29,7 @@ from .seen import (
     differences,
     faulty,
 )
+from .servers import server_url
 from .trace import (
     ABSENT,
     TASK,
@@ -94,11 +95,21 @@ class Session:
         folder.mkdir(parents=True, exist_ok=True)
         self.driver = self.opened()
 
-    def opened(self) -> Driver:
-        """Open another instance on the same store; whoever asks closes it."""
+    def opened(self, url: str | None = None) -> Driver:
+        """Open another instance on the same store; whoever asks closes it.
+
+        Args:
+            url: Where the server is, for an adapter that needs one; this process's by default.
+
+        Raises:
+            Fault: It can't be opened.
+            ServerError: There is no server.
+        """
+        if url is None:
+            url = server_url(self.adapter.server) if self.adapter.server else ""
         driver = Driver(self.adapter, self._watch)
         try:
-            driver.open(self.folder, self.clock)
+            driver.open(self.folder, self.clock, url)
         except Fault:
             driver.abandon()
             raise

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GAP_NAMES",
     "OPTIONAL_METHODS",
+    "SERVERS",
     "Clock",
     "Entry",
     "Implementation",
@@ -168,6 +169,9 @@ GAP_NAMES: Final = frozenset(
 )
 """Every name that ``gaps`` may hold; any other is an error."""
 
+SERVERS: Final = ("postgresql", "redis")
+"""What ``server`` may name: the kinds of server that the suite finds or starts."""
+
 
 class Implementation:
     """A system under judgement. Subclass it, or write a class with the same members.
@@ -210,6 +214,10 @@ class Implementation:
     """What the system does not offer, by name, each with its reason."""
     indistinct: ClassVar[Collection[Collection[str]]] = ()
     """Sets of the table's states that can't be told apart from outside."""
+    server: ClassVar[str] = ""
+    """The kind of server that the system needs, one of ``SERVERS``; empty where it needs none."""
+    url: str = ""
+    """Where that server is: the suite sets it before ``open``."""
 
     def open(self, path: Path, clock: Clock) -> None:
         """Open the store at ``path`` (a folder that exists), making it if it is not there."""

@@ -1,14 +1,14 @@
-"""The reference shown to the contract: every optional method but ``claim``."""
+"""A store of tasks shown to the contract: every optional method but ``claim``."""
 
 from __future__ import annotations
 
-import sqlite3
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from lawful.sut.contract import Entry, Implementation, Reading, Refusal
 from lawful.sut.reference.errors import IllegalTransition, StaleLease, UnknownTask, VersionConflict
 from lawful.sut.reference.machine import NOTHING
 from lawful.sut.reference.store import Store
+from lawful.sut.reference.storing import TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from lawful.sut.reference.machine import Task
     from lawful.sut.reference.records import Dump
 
-__all__ = ["Reference"]
+__all__ = ["Reference", "TaskSystem"]
+
+AnyStore = TypeVar("AnyStore", bound=TaskStore)
 
 
-class Reference(Implementation):
-    """The lifecycle ``task`` on SQLite, as it should be."""
+class TaskSystem(Implementation, Generic[AnyStore]):
+    """The lifecycle ``task`` on a store. Whoever opens it says which."""
 
-    system = "lawful.sut.reference"
     refusals: ClassVar = {
         IllegalTransition: Refusal.ILLEGAL,
         VersionConflict: Refusal.STALE_VERSION,
@@ -32,12 +33,8 @@ class Reference(Implementation):
         UnknownTask: Refusal.UNKNOWN_TASK,
     }
 
-    store: Store
+    store: AnyStore
     """The store in use, once opened."""
-
-    def open(self, path: Path, clock: Clock) -> None:
-        """Open ``tasks.db`` in the folder ``path``."""
-        self.store = Store(path / "tasks.db", now=clock.now)
 
     def close(self) -> None:
         """Close the store."""
@@ -71,8 +68,9 @@ class Reference(Implementation):
                 expected_version=expected_version,
                 token=token,
             )
-        except sqlite3.IntegrityError:
-            self._cure(task)
+        except Exception as error:
+            if self.store.is_poison(error):
+                self.store.cure(task)
             raise
 
     def history(self, task: str) -> list[Entry]:
@@ -91,7 +89,7 @@ class Reference(Implementation):
         """Fail every task whose lease has expired."""
         reclaimed = self.store.reclaim_expired()
         for left in reclaimed.unprocessable:
-            self._cure(left.task)
+            self.store.cure(left.task)
         return list(reclaimed.tasks)
 
     def due(self) -> list[str]:
@@ -103,14 +101,8 @@ class Reference(Implementation):
         return self.store.put(state, counters, actor=actor)
 
     def poison(self, task: str) -> None:
-        """Make this task's next transition fail, once its row is written and its history isn't."""
-        if not self.store.knows(task):
-            raise UnknownTask(task)
-        self.store.connection.execute(
-            f"CREATE TRIGGER IF NOT EXISTS {_trigger(task)}"
-            f" BEFORE INSERT ON task_events WHEN NEW.task = {_literal(task)}"
-            " BEGIN SELECT RAISE(ABORT, 'poisoned'); END"
-        )
+        """Make this task's next transition fail, once."""
+        self.store.poison(task)
 
     def absent(self) -> str:
         """Return an id that was never given out."""
@@ -119,14 +111,12 @@ class Reference(Implementation):
             name += "-"
         return name
 
-    def _cure(self, task: str) -> None:
-        self.store.connection.execute(f"DROP TRIGGER IF EXISTS {_trigger(task)}")
 
+class Reference(TaskSystem[Store]):
+    """The lifecycle ``task`` on SQLite, as it should be."""
 
-# A trigger's text takes no parameters, so both are quoted here.
-def _trigger(task: str) -> str:
-    return '"poison ' + task.replace('"', '""') + '"'
+    system = "lawful.sut.reference"
 
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    def open(self, path: Path, clock: Clock) -> None:
+        """Open ``tasks.db`` in the folder ``path``."""
+        self.store = Store(path / "tasks.db", now=clock.now)
