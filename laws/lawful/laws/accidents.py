@@ -45,10 +45,12 @@ class Call(NamedTuple):
     version: int
     letter: Letter | None
 
-    def finding(self, mishaps: Sequence[Mishap], expected: str, got: str) -> Finding:
-        """Return what is wrong after an accident."""
-        line = format_accident(Accident(self.before, self.hit, tuple(mishaps)))
-        return Finding(expected, got, (*self.before, self.hit), line=line)
+    def finding(
+        self, mishaps: Sequence[Mishap], expected: str, got: str, then: Sequence[Op] = ()
+    ) -> Finding:
+        """Return what is wrong after an accident, or after what was done then."""
+        line = format_accident(Accident(self.before, self.hit, tuple(mishaps), tuple(then)))
+        return Finding(expected, got, (*self.before, self.hit, *then), line=line)
 
 
 def each_call(stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call], None]) -> None:

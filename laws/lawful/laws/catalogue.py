@@ -12,6 +12,7 @@ from . import (
     counters,
     crashes,
     durability,
+    effects,
     identity,
     leases,
     order,
@@ -51,7 +52,7 @@ CALLS = ScenarioLaw(
 )
 
 
-_LONG = (*races.LAWS, *crashes.LAWS, *recovery.LAWS, *processes.LAWS, *sampled_laws)
+_LONG = (*races.LAWS, *crashes.LAWS, *recovery.LAWS, *processes.LAWS, *effects.LAWS, *sampled_laws)
 """What takes long: schedules, accidents, processes, and what is searched at random."""
 
 
@@ -90,10 +91,6 @@ def laws_of(table: Table, *, quick: bool = False) -> list[Law]:
         durability.BOOT,
         durability.SECOND,
         *leases.LAWS,
-        *(
-            ()
-            if quick
-            else (*races.LAWS, *crashes.LAWS, *recovery.LAWS, *processes.LAWS, *sampled_laws)
-        ),
+        *(() if quick else _LONG),
     ]
     return [law for law in every if law.applies(table)]

@@ -1,0 +1,136 @@
+"""How often a receiver outside the store is called, however workers die."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import racers
+from lawful.laws import Status
+from lawful.laws.effects import LAWS, starts_at_most
+from lawful.laws.law import Tally, conclude
+from lawful.laws.smoke import smoke
+from lawful.laws.stage import Stage
+from lawful.laws.verdict import Evidence
+from lawful.spec.oracle import Oracle
+from lawful.strategies.adapter import describe, describe_class
+from lawful.strategies.receiver import Receiver
+from lawful.strategies.watch import Watch
+from miniatures.trial import task_table, workplace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lawful.laws import Check
+    from lawful.strategies.adapter import Adapter
+    from lawful.sut import Clock
+    from miniatures.honest import Row
+
+
+def of(factory: type) -> Adapter:
+    return describe_class(factory, f"effects:{factory.__name__}", table=task_table())
+
+
+def judged(adapter: Adapter) -> dict[str, Check]:
+    """Judge the effects alone, as after walks that have found nothing."""
+    checks = {}
+    with workplace() as folder:
+        fit = smoke(adapter, folder, Watch()).adapter
+        stage = Stage(fit, folder, Watch())
+        for params in fit.table.valuations:
+            stage.evidence[tuple(params.items())] = Evidence(fit.oracle(params))
+        for law in LAWS:
+            tally = Tally()
+            law.run(stage, tally)
+            checks[law.id] = conclude(law, tally)
+    return checks
+
+
+class ForgetsAttempts(racers.Whole):
+    """What was running when the service went down is queued again, as if it never had been."""
+
+    def open(self, path: Path, clock: Clock) -> None:
+        super().open(path, clock)
+        with self.transaction():
+            tasks = self.load()
+            for row in tasks.values():
+                if row["state"] == "running":
+                    row.update(state="queued", attempts=0, owner=None, until=None)
+            self.save(tasks)
+
+
+class DoneAtBoot(racers.Whole):
+    """What was running when the service went down must have been done."""
+
+    def open(self, path: Path, clock: Clock) -> None:
+        super().open(path, clock)
+        with self.transaction():
+            tasks = self.load()
+            for row in tasks.values():
+                if row["state"] == "running":
+                    row.update(state="succeeded", owner=None, until=None)
+            self.save(tasks)
+
+
+class SameToken(racers.Whole):
+    """Every start has the same token."""
+
+    def grant(self, row: Row, actor: str) -> None:
+        super().grant(row, actor)
+        row["grants"] = 1
+
+
+@pytest.mark.parametrize("factory", [racers.Whole, racers.Compared, racers.DefaultMode])
+def test_a_store_that_is_right_is_never_accused(factory: type) -> None:
+    checks = judged(of(factory))
+    assert {check.status for check in checks.values()} == {Status.PASS}
+    assert all(check.triggers and check.controls for check in checks.values())
+
+
+def test_the_reference_passes() -> None:
+    assert {check.status for check in judged(describe("reference")).values()} == {Status.PASS}
+
+
+@pytest.mark.parametrize(
+    ("factory", "law", "got"),
+    [
+        (ForgetsAttempts, "effect/at-most", "called 2 times"),
+        (DoneAtBoot, "effect/at-least", "it is succeeded, and the receiver was never called"),
+        (SameToken, "effect/fenced", "the zombie shows 1, the next worker 1"),
+    ],
+    ids=lambda each: getattr(each, "__name__", None),
+)
+def test_a_store_that_is_wrong_is_found(factory: type, law: str, got: str) -> None:
+    check = judged(of(factory))[law]
+    assert check.status is Status.FAIL
+    assert check.got.endswith(got)
+
+
+def test_the_table_says_how_often_a_task_can_be_started() -> None:
+    table = task_table()
+    lease = table.lease
+    assert lease is not None
+    limits = [{"max_attempts": most} for most in (1, 2, 3)]
+    assert [starts_at_most(Oracle(table, params), lease) for params in limits] == [1, 2, 3]
+
+
+def test_a_receiver_refuses_an_older_token_than_it_has_seen() -> None:
+    receiver = Receiver()
+    assert [receiver.call(token) for token in (2, 5, 5, 2, 4, 6)] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert receiver.calls == 4
+
+
+def test_a_receiver_that_is_shown_no_token_can_refuse_nobody() -> None:
+    receiver = Receiver(1)
+    assert receiver.call(None)
+    assert receiver.call(3)
+    assert receiver.call(None)
+    assert receiver.calls == 4
