@@ -23,10 +23,11 @@ from lawful.strategies.session import Session
 from lawful.strategies.stores import store_folder
 from lawful.strategies.trace import TASK, Fire
 from lawful.strategies.watch import Watch
-from lawful.sut import Refusal
-from lawful.sut.naive import TABLES, Naive
+from lawful.sut import Entry, Refusal
+from lawful.sut.naive import LEADS_TO, TABLES, Naive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from lawful.strategies.adapter import Adapter
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from lawful.sut import Clock, Payload
 
 RACE = "enqueue@client || start@worker-1 || start@worker-2"
+LOGGED = "SUBMIT || enqueue@client || cancel@client"
 ROUNDS = 5
 MOST = 2_000
 """How many rounds real threads are given to show a lost update."""
@@ -77,6 +79,22 @@ class DefaultMode(Checked):
             super().fire(task, event, actor=actor, payload=payload)
 
 
+class LogsLater(Naive):
+    """The row is compared as it is written, and its log is written a statement later."""
+
+    refusals: ClassVar = {NotQueued: Refusal.ILLEGAL}
+
+    def fire(self, task: str, event: str, *, actor: str, payload: Payload) -> None:
+        """Write what an event leads to from ``submitted``, if nobody has written since."""
+        before, after = self.read(task), LEADS_TO[event]
+        update = "UPDATE tasks SET state = ?, version = version + 1 WHERE id = ? AND version = ?"
+        moves = before.state == "submitted" or (before.state, event) == ("queued", "cancel")
+        if not moves or not self.db.execute(update, (after, task, before.version)).rowcount:
+            raise NotQueued(task)
+        version = (before.version or 0) + 1
+        self._log(task, Entry(version, event, before.state, after, actor, payload))
+
+
 def schedules(adapter: Adapter, folder: Path) -> tuple[int, int, float]:
     """Run every schedule: (schedules, unrestricted interleavings, seconds)."""
     race = parse_race(RACE, adapter.table)
@@ -89,20 +107,20 @@ def schedules(adapter: Adapter, folder: Path) -> tuple[int, int, float]:
     return count, free, time.perf_counter() - began
 
 
-def first_hit(adapter: Adapter, folder: Path) -> tuple[int, float]:
-    """Choose schedules as far as the first lost update: (schedules, seconds)."""
-    race = parse_race(RACE, adapter.table)
+def first_hit(adapter: Adapter, line: str, folder: Path) -> tuple[int, float]:
+    """Choose schedules as far as the first unlawful end: (schedules, seconds)."""
+    race = parse_race(line, adapter.table)
     began = time.perf_counter()
     with Arena(adapter, folder) as arena:
         for count, run in enumerate(explore(lambda choose: arena.run(race, choose)), 1):
             if not run.lawful:
                 return count, time.perf_counter() - began
-    raise SystemExit("the checked store was not found out")
+    raise SystemExit("the store was not found out")
 
 
-def by_luck(adapter: Adapter, folder: Path) -> tuple[int, float]:
-    """Let real threads meet as far as the first lost update: (rounds, seconds)."""
-    race = parse_race(RACE, adapter.table)
+def by_luck(adapter: Adapter, line: str, folder: Path) -> tuple[int, float]:
+    """Let real threads meet as far as the first unlawful end: (rounds, seconds)."""
+    race = parse_race(line, adapter.table)
     began = time.perf_counter()
     for count in range(1, MOST + 1):
         if not _met(adapter, race, folder / f"round-{count}"):
@@ -132,6 +150,11 @@ def _met(adapter: Adapter, race: Race, folder: Path) -> bool:
         return any(explained(adapter, task, order, came, view) for order in every)
 
 
+def _median(results: Iterable[tuple[int, float]]) -> tuple[int, float]:
+    every = sorted(results, key=lambda result: result[1])
+    return every[len(every) // 2]
+
+
 def _worker(
     session: Session, task: Tracked, op: Fire, barrier: threading.Barrier, came: list[Came]
 ) -> None:
@@ -149,6 +172,10 @@ def main() -> int:
         "checked, default mode": describe_class(DefaultMode, "default", table=table),
         "checked, no transactions": describe_class(Checked, "checked", table=table),
     }
+    found = [
+        ("checked, no transactions", stores["checked, no transactions"], RACE),
+        ("compared, logged later", describe_class(LogsLater, "later", table=table), LOGGED),
+    ]
     limits = {"reference (BEGIN IMMEDIATE)": 0.10, "checked, default mode": 0.15}
     with store_folder() as folder:
         title = "two starts of one task"
@@ -159,15 +186,18 @@ def main() -> int:
             most = f"  ({limits[name]:.2f} at most)" if name in limits else ""
             speed = count / seconds
             print(f"{name:<28} {count:>9} {free:>5} {count / free:>6.2f} {speed:>6.0f}{most}")
-        naive = stores["checked, no transactions"]
-        chosen = min(first_hit(naive, folder / f"c{n}") for n in range(ROUNDS))
-        lucky = [by_luck(naive, folder / f"l{n}") for n in range(ROUNDS)]
-    rounds = sorted(lucky)[len(lucky) // 2]
-    print(
-        f"first lost update without transactions: schedule {chosen[0]}, {chosen[1] * 1e3:.0f} ms; "
-        f"real threads: round {rounds[0]} (median of {ROUNDS}), {rounds[1] * 1e3:.0f} ms\n"
-        f"seconds to it, chosen / real threads: {chosen[1] / rounds[1]:.2f} (0.20 at most)"
-    )
+        title = "to the first unlawful end"
+        print(f"\n{title:<30} {'schedule':>8} {'ms':>6} {'round':>7} {'ms':>6}  chosen / threads")
+        for number, (name, adapter, line) in enumerate(found):
+            chosen = _median(
+                first_hit(adapter, line, folder / f"{number}c{n}") for n in range(ROUNDS)
+            )
+            lucky = _median(by_luck(adapter, line, folder / f"{number}l{n}") for n in range(ROUNDS))
+            print(
+                f"{name:<30} {chosen[0]:>8} {chosen[1] * 1e3:>6.0f} {lucky[0]:>7}"
+                f" {lucky[1] * 1e3:>6.0f}  {chosen[1] / lucky[1]:.2f}"
+            )
+    print("Threads meet at a barrier just before the two calls: whoever does that knows the fault.")
     return 0
 
 
