@@ -6,6 +6,7 @@ the others can see, on the implementation's own connections.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,6 +39,10 @@ __all__ = ["LAWS"]
 
 def _pairs(stage: Stage, tally: Tally) -> None:
     _run(stage, tally, _pairs_at, workers=2)
+
+
+def _versions(stage: Stage, tally: Tally) -> None:
+    _run(stage, tally, _versions_at, workers=2)
 
 
 def _triples(stage: Stage, tally: Tally) -> None:
@@ -83,6 +88,18 @@ def _pairs_at(stage: Stage, begun: Begun) -> Iterator[Race]:
         late = (Advance(lease.seconds + MARGIN),) if lease and Reap in both else ()
         does = tuple((call(one, begun.task, number),) for number, one in enumerate(both))
         yield Race((*begun.before, *late), does)
+
+
+def _versions_at(stage: Stage, begun: Begun) -> Iterator[Race]:
+    """Yield every pair of legal calls by two who have read the task, and say which version."""
+    from lawful.strategies.racing import Race
+
+    model = begun.task.model
+    letters = stage.moves(begun.task.oracle, model.position)
+    for both in combinations_with_replacement(letters, 2):
+        calls = (call(letter, begun.task, number) for number, letter in enumerate(both))
+        read = (replace(one, version=model.version) for one in calls if isinstance(one, Fire))
+        yield Race(begun.before, tuple((one,) for one in read))
 
 
 def _triples_at(stage: Stage, begun: Begun) -> Iterator[Race]:
@@ -186,6 +203,14 @@ LAWS = (
         "check and the write somebody else has written (rq 2160, dagster 23409).",
         needs=("second_connection",),
         run=_pairs,
+    ),
+    ScenarioLaw(
+        id="race/versions",
+        says="of two workers who have read the same version and say so, one writes and the other "
+        "is told that the task has moved on",
+        why="A version that is compared before the write, and not with it, is compared in vain.",
+        needs=("second_connection", "expected_version"),
+        run=_versions,
     ),
     ScenarioLaw(
         id="race/triples",
