@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from lawful.spec.errors import LawfulError
@@ -20,7 +21,7 @@ from .accidents import Sort
 from .calls import Came, called, known
 from .clock import ManualClock
 from .driver import ClaimKind, Driver, Fault
-from .hub import LIMIT, Hub
+from .hub import LIMIT, Hub, Stuck
 from .images import Camera, unsound
 from .linear import Order, answered, shows
 from .moves import elapsing
@@ -155,8 +156,11 @@ class CrashSite:
             Stuck: The worker came to no next statement in time.
             Fault: The store can't be opened, closed or read.
         """
-        folder = self._new()
-        with Camera(folder) as camera, self._session(folder) as session:
+        with (
+            self._folder_of() as folder,
+            Camera(folder) as camera,
+            self._session(folder) as session,
+        ):
             tasks = self._brought(session, before)
             now = session.clock.now()
             return self._filmed(camera, tasks, now, call, lambda: _make(session, call))
@@ -175,27 +179,28 @@ class CrashSite:
             Stuck: The worker came to no next statement in time.
             Fault: The store can't be opened or closed.
         """
-        folder = self._new()
-        film.images[number].restore(folder)
         lease, offered = self.adapter.table.lease, self.adapter.offered
         late = elapsing(lease)[1] if lease and "clock" not in self.adapter.gaps else 0
         clock = ManualClock(film.now + late)
         reaper = Reap() if late and "reap" in offered else None
         opened: list[Driver] = []
 
-        def recover() -> Came:
+        def recover(folder: Path) -> Came:
             opened.append(Driver(self.adapter, Watch()))
             opened[0].open(folder, clock)
             return called(opened[0], tasks[0], reaper) if reaper else Came()
 
-        with Camera(folder) as camera:
-            try:
-                call = reaper or Reopen()
-                return self._filmed(camera, tuple(tasks), clock.now(), call, recover)
-            finally:
-                for driver in opened:
-                    self._do(driver.close)
-                shutil.rmtree(folder)
+        def close() -> None:
+            for driver in opened:
+                driver.close()
+
+        with (
+            self._folder_of(film.images[number]) as folder,
+            Camera(folder) as camera,
+            self._closing(close),
+        ):
+            call, job = reaper or Reopen(), partial(recover, folder)
+            return self._filmed(camera, tuple(tasks), clock.now(), call, job)
 
     def after(self, film: Film, number: int) -> Found:
         """Say what is there for a new process after a crash.
@@ -204,24 +209,30 @@ class CrashSite:
             film: The call.
             number: Which of its images the crash left.
         """
-        image, aside = film.images[number], self._new()
-        image.restore(aside)
-        if problem := unsound(aside):
-            return Found((), "a database without a fault", problem)
-        shutil.rmtree(aside)
+        with self._folder_of(film.images[number]) as aside:
+            if problem := unsound(aside):
+                return Found((), "a database without a fault", problem)
+        returned = number == len(film.statements) and film.came.fault is None
         try:
             with self.reopened(film, number) as session:
-                returned = number == len(film.statements) and film.came.fault is None
                 return self._found(session, film, returned)
         except Fault as fault:
-            return Found((), "the store can be opened and read", str(fault))
+            return Found((), "the store can be opened, read and closed", str(fault))
 
     @contextmanager
-    def reopened(self, film: Film, number: int) -> Iterator[Session]:
-        """Open what a crash has left, as a new process would."""
-        folder = self._new()
-        film.images[number].restore(folder)
-        with Session(self.adapter, folder, Watch(), ManualClock(film.now)) as session:
+    def reopened(self, film: Film, number: int, tasks: Sequence[Tracked] = ()) -> Iterator[Session]:
+        """Open what a crash has left, as a new process would.
+
+        Args:
+            film: The call.
+            number: Which of its images the crash left.
+            tasks: The tasks, as they were found there; the session goes on with them.
+        """
+        with (
+            self._folder_of(film.images[number]) as folder,
+            self._session(folder, ManualClock(film.now)) as session,
+        ):
+            self._do(lambda: [session.adopt(task, task.model) for task in tasks])
             yield session
 
     # -- errors ----------------------------------------------------------------------------------
@@ -241,7 +252,7 @@ class CrashSite:
             Stuck: The worker came to no next statement in time.
             Fault: The store can't be opened, closed or read.
         """
-        with self._session(self._new()) as session:
+        with self._folder_of() as folder, self._session(folder) as session:
             tasks = self._brought(session, before)
             statements: list[Statement] = []
 
@@ -262,22 +273,48 @@ class CrashSite:
             # A caller may have lost its answer; a reaper may have left a task for the next time.
             answered = mishap.sort is Sort.INTERRUPT and not isinstance(call, Reap)
             returned = came.fault is None and answered
-            found = self._do(lambda: self._found(session, film, returned))
+            try:
+                found = self._found(session, film, returned)
+            except Fault as fault:
+                found = Found((), "the store can be read", str(fault))
             yield Hurt(session, film.statements, came, found)
 
     # -- what they have in common ----------------------------------------------------------------
 
-    def _new(self) -> Path:
-        return self._folder / f"accident-{next(self._numbers)}"
+    @contextmanager
+    def _folder_of(self, image: Image | None = None) -> Iterator[Path]:
+        """Give a folder for a store, with what an image has of it, and remove it."""
+        folder = self._folder / f"accident-{next(self._numbers)}"
+        try:
+            if image is not None:
+                image.restore(folder)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager
-    def _session(self, folder: Path) -> Iterator[Session]:
-        """Open a store on the worker's thread, and close it there."""
-        session: Session = self._do(lambda: Session(self.adapter, folder, Watch()))
-        try:
+    def _session(self, folder: Path, clock: ManualClock | None = None) -> Iterator[Session]:
+        """Open a store on the worker's thread, where a call that hangs is ended, and close it."""
+        session: Session = self._do(lambda: Session(self.adapter, folder, Watch(), clock))
+        with self._closing(lambda: session.__exit__(None, None, None)):
             yield session
-        finally:
-            self._do(lambda: session.__exit__(None, None, None))
+
+    @contextmanager
+    def _closing(self, close: Callable[[], None]) -> Iterator[None]:
+        """Close a store on the worker's thread at the end.
+
+        What went wrong before is more than what goes wrong then. A worker that hangs closes
+        nothing any more.
+        """
+        try:
+            yield
+        except Stuck:
+            raise
+        except BaseException:
+            with suppress(Exception):
+                self._do(close)
+            raise
+        self._do(close)
 
     def _brought(self, session: Session, before: Sequence[Op]) -> tuple[Tracked, ...]:
         """Bring the tasks of a store to where a call is made, and return them as they are then."""
@@ -312,6 +349,10 @@ class CrashSite:
 
     def _found(self, session: Session, film: Film, returned: bool) -> Found:
         """Say what is stored, and go on from there."""
+        found: Found = self._do(lambda: self._looked(session, film, returned))
+        return found
+
+    def _looked(self, session: Session, film: Film, returned: bool) -> Found:
         tasks, expected, got = [], [], []
         for task in film.tasks:
             view = session.look(task)
