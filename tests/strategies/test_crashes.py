@@ -344,6 +344,36 @@ def test_a_restart_that_fails_is_begun_again() -> None:
         assert came.fault == "open: raised OperationalError: interrupted"
 
 
+class Leaves(racers.Whole):
+    """An opening that fails leaves its connection as it is, in the midst of a transaction."""
+
+    def open(self, path: Path, clock: Clock) -> None:
+        self.clock, self.poisoned = clock, set()
+        db = sqlite3.connect(path / "racer.db", isolation_level=None)
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("CREATE TABLE IF NOT EXISTS tasks (id PRIMARY KEY, row)")
+        db.execute("CREATE TABLE IF NOT EXISTS events (task, line)")
+        db.execute("COMMIT")
+        self.db = db
+
+
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+def test_a_service_that_is_started_again_finds_no_lock_of_the_one_that_failed() -> None:
+    """The process that could not open the store is gone, and its connections with it."""
+    for number in range(1, 5):
+        came = hurt(Leaves, "SUBMIT || REOPEN", Mishap(Sort.INTERRUPT, number))
+        assert (came.found, came.lawful, came.again) == (BEFORE, True, [])
+
+
+def test_when_garbage_is_collected_is_not_left_to_chance() -> None:
+    before = gc.isenabled()
+    with workplace() as folder, CrashSite(fitted(racers.Whole), folder):
+        assert not gc.isenabled()
+    assert gc.isenabled() is before
+
+
 class Blind(racers.Whole):
     """After an error nothing can be read any more."""
 

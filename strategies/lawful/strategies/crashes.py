@@ -8,6 +8,7 @@ the call or as the table has it after, whole; and after, if the call had said so
 
 from __future__ import annotations
 
+import gc
 import itertools
 import shutil
 from contextlib import contextmanager, suppress
@@ -120,14 +121,22 @@ class CrashSite:
         self._numbers = itertools.count()
         self._hub = Hub((WORKER,), limit)
         self._tap = SqliteTap(self._hub, reduced=False)
+        self._collected = gc.isenabled()
 
     def __enter__(self) -> Self:
+        # What was dropped without being closed keeps its locks until it is collected: when that is
+        # must not depend on what else the process has allocated.
+        gc.freeze()
+        gc.disable()
         self._tap.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._hub.__exit__()
         self._tap.__exit__()
+        if self._collected:
+            gc.enable()
+        gc.unfreeze()
 
     @property
     def statements(self) -> int:
@@ -268,7 +277,8 @@ class CrashSite:
             if len(statements) < mishap.at:
                 raise LawfulError(f"{mishap}: there are {len(statements)} statements")
             if isinstance(call, Reopen) and came.fault is not None:
-                self._do(session.restart)  # a service that does not come up is started again
+                gc.collect()  # a service that does not come up is gone, and is started again
+                self._do(session.restart)
             film = Film(tasks, session.clock.now(), call, tuple(statements), (), came)
             # A caller may have lost its answer; a reaper may have left a task for the next time.
             answered = mishap.sort is Sort.INTERRUPT and not isinstance(call, Reap)
@@ -285,6 +295,7 @@ class CrashSite:
     def _folder_of(self, image: Image | None = None) -> Iterator[Path]:
         """Give a folder for a store, with what an image has of it, and remove it."""
         folder = self._folder / f"accident-{next(self._numbers)}"
+        gc.collect()
         try:
             if image is not None:
                 image.restore(folder)
@@ -374,7 +385,9 @@ def _make(session: Session, call: Hit) -> Came:
         try:
             session.restart()
         except Fault as fault:
-            return Came(fault=fault)
+            # The frames of the process that has failed are gone with it, and what they had open.
+            fault.__cause__ = fault.__context__ = None
+            return Came(fault=fault.with_traceback(None))
         return Came()
     task = (
         next(iter(session.tasks.values())) if isinstance(call, Reap) else session.tasks[call.task]

@@ -232,7 +232,8 @@ class SqliteTap:
     def _writing(self, worker: str) -> bool:
         """Say whether another worker holds the lock that a write needs."""
         return any(
-            link.state is State.WRITE and link.worker != worker for link in self._links.values()
+            link.state is State.WRITE and link.worker != worker
+            for link in list(self._links.values())
         )
 
     def note(self, worker: str) -> None:
@@ -242,7 +243,7 @@ class SqliteTap:
         """
         assert _SQLITE is not None  # noqa: S101 - unfit() was asked
         fell = False
-        for link in self._links.values():
+        for link in list(self._links.values()):  # one may be collected meanwhile
             if link.worker == worker:
                 state = State(max(_SQLITE.sqlite3_txn_state(link.handle, None), 0))
                 fell = fell or state < link.state
