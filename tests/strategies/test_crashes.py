@@ -280,10 +280,9 @@ def hurt(factory: type, line: str, mishap: Mishap) -> Stored:
         CrashSite(fitted(factory), folder) as site,
         site.hurt(each.before, each.call, mishap) as came,
     ):
-        found = seen(came.found)
         steps = [step for op in (each.call, Reopen()) for step in site.perform(came.session, op)]
         again = [problem.got for step in steps for problem in step.problems]
-        return Stored(found, came.found.lawful, str(came.came.fault or ""), again)
+        return Stored(seen(came.found), came.found.lawful, str(came.came.fault or ""), again)
 
 
 INTERRUPTED = "fire: raised OperationalError: interrupted"

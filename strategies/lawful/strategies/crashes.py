@@ -330,7 +330,7 @@ class CrashSite:
     def _brought(self, session: Session, before: Sequence[Op]) -> tuple[Tracked, ...]:
         """Bring the tasks of a store to where a call is made, and return them as they are then."""
         self._do(lambda: bring(session, before))
-        return tuple(replace(task, tokens=[*task.tokens]) for task in session.tasks.values())
+        return tuple(map(_as_it_is, session.tasks.values()))
 
     def _filmed(
         self,
@@ -373,10 +373,15 @@ class CrashSite:
                 expected.append(" or ".join(dict.fromkeys(_told(task, one) for one in lawful)))
                 got.append(_seen(view))
             else:
-                tasks.append(session.adopt(task, order.model))
+                tasks.append(_as_it_is(session.adopt(task, order.model)))
         if got:
             return Found((), "; ".join(expected), "; ".join(got))
         return Found(tuple(tasks))
+
+
+def _as_it_is(task: Tracked) -> Tracked:
+    """Return a task that stays as it is, whatever its session does next."""
+    return replace(task, tokens=[*task.tokens])
 
 
 def _make(session: Session, call: Hit) -> Came:
