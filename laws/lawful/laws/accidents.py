@@ -46,8 +46,9 @@ class Call(NamedTuple):
     letter: Letter | None
 
     def finding(self, mishaps: Sequence[Mishap], expected: str, got: str) -> Finding:
-        """Return what is wrong after an accident."""
-        line = format_accident(Accident(self.before, self.hit, tuple(mishaps)))
+        """Return what is wrong after an accident, or without any."""
+        accident = Accident(self.before, self.hit, tuple(mishaps))
+        line = format_accident(accident) if mishaps else ""
         return Finding(expected, got, (*self.before, self.hit), line=line)
 
 
@@ -74,7 +75,7 @@ def each_call(stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call], Non
                             _judge(stage, tally, site, oracle, position, each, judge)
         except Stuck as error:
             tally.vague.append(str(error))
-        if tally.triggers and not site.statements:
+        if not site.statements and (tally.triggers or not tally.blocked):
             tally.vague.append("no statement of its own goes through this Python's sqlite3")
 
 
