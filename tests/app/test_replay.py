@@ -20,7 +20,8 @@ STARTED = "SUBMIT || running@client"
 def replay(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     """Replay a line; return the exit code, and what was written."""
     code = main(["replay", *arguments])
-    return code, *capsys.readouterr()
+    out, err = capsys.readouterr()
+    return code, out, err
 
 
 def test_a_lawful_crash_is_told_statement_by_statement(capsys: pytest.CaptureFixture[str]) -> None:

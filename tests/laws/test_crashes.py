@@ -62,6 +62,23 @@ ALSO_RIGHT = [
 ]
 
 
+class LooksFirst(racers.Whole):
+    """A call looks in a transaction that it takes back, and then does its work: it is right."""
+
+    def on(self, call: Call) -> Refused | None:
+        self.db.execute("BEGIN")
+        try:
+            self.load()
+        finally:
+            self.db.execute("ROLLBACK")
+        return super().on(call)
+
+
+def test_an_error_while_taking_back_is_more_than_can_be_asked_for() -> None:
+    (check,) = judged([BY_ID["crash/interrupted"]], of(LooksFirst)).values()
+    assert check.status is Status.PASS, check
+
+
 def never_accused(adapter: Adapter, *, thorough: bool = False) -> None:
     checks = judged(LAWS, adapter, thorough=thorough)
     assert checks.keys() == {law.id for law in LAWS if law.applies(adapter.table)}

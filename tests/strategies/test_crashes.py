@@ -21,6 +21,7 @@ from lawful.strategies.hub import Stuck
 from lawful.strategies.performing import Unready
 from lawful.strategies.trace import Reopen
 from leftovers import descriptors, needs_descriptors
+from miniatures.honest import Illegal
 from miniatures.trial import task_table, workplace
 from scenes import fit, in_delete, of
 
@@ -162,6 +163,22 @@ def test_a_refusal_that_writes_is_found() -> None:
     _, found = crashed(Marks, "SUBMIT || start@worker-1")
     assert found[-1].expected == "submitted at version 0, history of 0"
     assert found[-1].got == "running by worker-1 at version 1, history of 1"
+
+
+class DoesAndRefuses(racers.Whole):
+    """A cancel is written, and then refused."""
+
+    def on(self, call: Call) -> Refused | None:
+        super().on(call)
+        raise Illegal
+
+
+def test_what_is_said_to_be_refused_must_not_be_done() -> None:
+    _, found = crashed(DoesAndRefuses, CANCEL)
+    assert found[-1].expected == "submitted at version 0, history of 0"
+    assert found[-1].got == "cancelled at version 1, history of 1"
+    came = hurt(DoesAndRefuses, CANCEL, Mishap(Sort.LOST, 5))
+    assert (came.found, came.lawful) == (AFTER, True)  # its answer never came
 
 
 def test_other_tasks_are_as_they_were() -> None:
@@ -366,11 +383,17 @@ def test_a_service_that_is_started_again_finds_no_lock_of_the_one_that_failed() 
         assert (came.found, came.lawful, came.again) == (BEFORE, True, [])
 
 
-def test_when_garbage_is_collected_is_not_left_to_chance() -> None:
-    before = gc.isenabled()
-    with workplace() as folder, CrashSite(fitted(racers.Whole), folder):
-        assert not gc.isenabled()
-    assert gc.isenabled() is before
+@pytest.mark.parametrize("enabled", [True, False])
+def test_when_garbage_is_collected_is_not_left_to_chance(enabled: bool) -> None:
+    gc.enable()
+    try:
+        if not enabled:
+            gc.disable()
+        with workplace() as folder, CrashSite(fitted(racers.Whole), folder):
+            assert not gc.isenabled()
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
 
 
 class Blind(racers.Whole):
