@@ -256,6 +256,7 @@ class HangsInTheMiddle(racers.Whole):
     def on(self, call: Call) -> Refused | None:
         if threading.current_thread() is not threading.main_thread() and call.event == "cancel":
             self.woken.wait()
+            self.close()  # nobody else will
         return super().on(call)
 
 
@@ -266,6 +267,7 @@ class HangsInRecovery(fragile.RedoLog):
 
     def recover(self, task: str, written: bytes, history: bytes) -> None:
         self.woken.wait()
+        self.close()  # nobody else will
 
 
 @pytest.mark.parametrize("factory", [HangsInTheMiddle, HangsInRecovery])

@@ -545,6 +545,7 @@ class Hangs(racers.Whole):
     def on(self, call: Call) -> Refused | None:
         if call.event == "cancel":
             self.woken.wait()
+            self.close()  # nobody else will
         return super().on(call)
 
 
@@ -557,6 +558,7 @@ class HangsWhenOpened(racers.Whole):
         super().prepare()
         if any(row["state"] == "cancelled" for row in self.load().values()):
             self.woken.wait()
+            raise ValueError("too late")  # which closes it: nobody else will
 
 
 @pytest.mark.parametrize("factory", [Hangs, HangsWhenOpened])
