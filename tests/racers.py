@@ -29,12 +29,19 @@ class Whole(Honest):
     begin: ClassVar = "BEGIN IMMEDIATE"
 
     def open(self, path: Path, clock: Clock) -> None:
+        self.clock = clock
+        self.poisoned: set[str] = set()
         self.db = sqlite3.connect(path / "racer.db", isolation_level=self.isolation)
+        try:
+            self.prepare()
+        except BaseException:
+            self.db.close()
+            raise
+
+    def prepare(self) -> None:
         self.db.execute(f"PRAGMA journal_mode = {self.journal}")
         self.db.execute("CREATE TABLE IF NOT EXISTS tasks (id PRIMARY KEY, row)")
         self.db.execute("CREATE TABLE IF NOT EXISTS events (task, line)")
-        self.clock = clock
-        self.poisoned: set[str] = set()
 
     def close(self) -> None:
         self.db.close()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lawful.strategies.adapter import Adapter
-    from lawful.strategies.crashes import Found
+    from lawful.strategies.aftermath import Found
 
 CALLS = [
     "enqueue@client || start@worker-1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ def run(given: Namespace) -> int:
     from lawful.strategies.racing import is_race
     from lawful.strategies.trace import parse_trace
 
+    if not 0 < given.limit < math.inf:
+        raise LawfulError(f"--limit {given.limit:g}: a positive number of seconds is expected")
     table = None if given.spec is None else find_table(given.spec)
     adapter = describe(given.target, table=table)
     if is_accident(given.trace):

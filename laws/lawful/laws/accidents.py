@@ -48,8 +48,9 @@ class Call(NamedTuple):
     def finding(
         self, mishaps: Sequence[Mishap], expected: str, got: str, then: Sequence[Op] = ()
     ) -> Finding:
-        """Return what is wrong after an accident, or after what was done then."""
-        line = format_accident(Accident(self.before, self.hit, tuple(mishaps), tuple(then)))
+        """Return what is wrong after an accident, or after what was done then, or without any."""
+        accident = Accident(self.before, self.hit, tuple(mishaps), tuple(then))
+        line = format_accident(accident) if mishaps else ""
         return Finding(expected, got, (*self.before, self.hit, *then), line=line)
 
 
@@ -76,7 +77,7 @@ def each_call(stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call], Non
                             _judge(stage, tally, site, oracle, position, each, judge)
         except Stuck as error:
             tally.vague.append(str(error))
-        if tally.triggers and not site.statements:
+        if not site.statements and (tally.triggers or not tally.blocked):
             tally.vague.append("no statement of its own goes through this Python's sqlite3")
 
 
@@ -132,11 +133,7 @@ def crashes(film: Film) -> Iterator[tuple[Mishap, str, int]]:
     for number, image in enumerate(film.images):
         if number == last or image not in seen:
             seen.add(image)
-            at = (
-                f"a crash before {told(film.statements[number])}"
-                if number < last
-                else "a crash at its end"
-            )
+            at = "at its end" if number == last else f"before {told(film.statements[number])}"
             yield Mishap(Sort.CRASH, number + 1), at, number
 
 

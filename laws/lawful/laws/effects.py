@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lawful.strategies.driver import ClaimKind
 from lawful.strategies.receiver import Receiver
-from lawful.strategies.trace import Fire
+from lawful.strategies.trace import Advance, Fire, Read, Reap
 from lawful.strategies.walk import Cast, actor_for
 
 from .accidents import Call, crashes
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lawful.spec.oracle import Oracle
-    from lawful.spec.table import Lease, Table
-    from lawful.strategies.crashes import CrashSite, Film
+    from lawful.spec.table import Lease, Letter, Table
+    from lawful.strategies.crashes import CrashSite
     from lawful.strategies.session import Session
     from lawful.strategies.tracked import Tracked
 
@@ -131,12 +131,13 @@ def _at_most(stage: Stage, tally: Tally) -> None:
             return
         film = scene.site.film(scene.call.before, scene.call.hit)
         for mishap, at, number in crashes(film):
-            with scene.site.reopened(film, number) as session:
-                _adopt(session, film)
+            # As it is found, whatever it is: here calls are counted, and no more.
+            with scene.site.reopened(film, number, film.tasks) as session:
+                scene.site.perform(session, Read())
                 receiver = Receiver(scene.calls)
                 for _ in range(most + 1):
-                    _expire(session, scene.lease)
-                    if _start(session, scene) is ClaimKind.ACCEPTED:
+                    _expire(scene, session)
+                    if _start(scene, session) is ClaimKind.ACCEPTED:
                         receiver.call(_token(session))
                 tally.trigger()
                 tally.control(receiver.calls == most)
@@ -155,13 +156,14 @@ def _at_least(stage: Stage, tally: Tally) -> None:
     def play(scene: _Scene) -> None:
         film = scene.site.film(scene.call.before, scene.call.hit)
         for mishap, at, number in crashes(film):
-            with scene.site.reopened(film, number) as session:
-                _adopt(session, film)
+            # As it is found, whatever it is: here calls are counted, and no more.
+            with scene.site.reopened(film, number, film.tasks) as session:
+                scene.site.perform(session, Read())
                 receiver = Receiver(scene.calls)
-                _expire(session, scene.lease)
-                if _start(session, scene) is ClaimKind.ACCEPTED:
+                _expire(scene, session)
+                if _start(scene, session) is ClaimKind.ACCEPTED:
                     receiver.call(_token(session))
-                    _report(session, scene)
+                    _report(scene, session)
                 tally.trigger()
                 tally.control(receiver.calls > 0)
                 state = _task(session).view.reading.state
@@ -186,7 +188,8 @@ def _fenced(stage: Stage, tally: Tally) -> None:
                 tracked = stage.reach(session, oracle.params, position)
                 receiver, older = Receiver(), _token(session)
                 tally.control(receiver.call(older))
-                _expire(session, lease)
+                session.advance(lease.seconds + MARGIN)
+                session.reap()
                 for letter in started_again(oracle, lease, tracked.model.position) or ():
                     stage.go(session, tracked, letter)
                 newer = _token(session)
@@ -197,16 +200,9 @@ def _fenced(stage: Stage, tally: Tally) -> None:
                     tally.find(Finding(asked, got, tuple(session.log)), session.log)
 
 
-def _adopt(session: Session, film: Film) -> None:
-    """Go on with the task as it is found, whatever it is: here calls are counted, and no more."""
-    (task,) = film.tasks
-    session.adopt(task, task.model)
-    session.read(task.label)
-
-
-def _expire(session: Session, lease: Lease) -> None:
-    session.advance(lease.seconds + MARGIN)
-    session.reap()
+def _expire(scene: _Scene, session: Session) -> None:
+    for op in (Advance(scene.lease.seconds + MARGIN), Reap()):
+        scene.site.perform(session, op)
 
 
 def _task(session: Session) -> Tracked:
@@ -218,25 +214,26 @@ def _token(session: Session) -> int | None:
     return _task(session).view.reading.lease_token
 
 
-def _start(session: Session, scene: _Scene) -> ClaimKind | None:
+def _start(scene: _Scene, session: Session) -> ClaimKind | None:
     """Have the next worker start the task: on the table's way, or straight away without one."""
     task, lease = _task(session), scene.lease
     way = started_again(scene.oracle, lease, task.model.position)
-    claim = None
     granting = (one for one in scene.oracle.table.letters if one.event in lease.granted_by)
+    claim = None
     for letter in way or (next(granting),):
-        if task.ended:
-            return None
-        claim = session.fire(letter, actor_for(task, letter, Cast.ANOTHER), task=task.label).claim
-    return claim.kind if claim else None
+        claim = _fired(scene, session, letter)
+    return claim
 
 
-def _report(session: Session, scene: _Scene) -> None:
-    task = _task(session)
-    for letter in scene.oracle.table.letters:
-        if letter.event in scene.lease.needed_by and not task.ended:
-            session.fire(letter, actor_for(task, letter, Cast.ANOTHER), task=task.label)
-            return
+def _report(scene: _Scene, session: Session) -> None:
+    reports = (one for one in scene.oracle.table.letters if one.event in scene.lease.needed_by)
+    _fired(scene, session, next(reports))
+
+
+def _fired(scene: _Scene, session: Session, letter: Letter) -> ClaimKind | None:
+    op = Fire(letter, actor_for(_task(session), letter, Cast.ANOTHER))
+    claims = [seen.claim for seen in scene.site.perform(session, op)]
+    return next((claim.kind for claim in claims if claim is not None), None)
 
 
 _NEEDS = ("restart", "crash", "reap", "clock", "actor")

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lawful.strategies.accidents import Mishap, Sort
-from lawful.strategies.performing import perform
 from lawful.strategies.trace import Advance, Fire, Reap, Reopen
 from lawful.strategies.walk import Cast, actor_for
 
@@ -45,13 +44,11 @@ def _after_crashes(
             found = site.after(film, number)
             if not found.lawful:
                 continue
-            with site.reopened(film, number) as session:
-                for task in found.tasks:
-                    session.adopt(task, task.model)
+            with site.reopened(film, number, found.tasks) as session:
                 tally.trigger()
                 then = Afterwards(stage, tally, each, mishap, f"a crash {at}")
                 ops = steps(stage, session)
-                tally.control(then.lawful(partial(perform, session), ops, others=others))
+                tally.control(then.lawful(partial(site.perform, session), ops, others=others))
 
     each_call(stage, tally, judge)
 

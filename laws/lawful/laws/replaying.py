@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from lawful.strategies.accidents import Accident, Mishap
     from lawful.strategies.adapter import Adapter
-    from lawful.strategies.crashes import Film, Found
+    from lawful.strategies.aftermath import Found
+    from lawful.strategies.crashes import Film
     from lawful.strategies.racing import Race, Run
     from lawful.strategies.seen import Seen
     from lawful.strategies.sqlite_tap import Statement
@@ -163,10 +164,8 @@ def _crashed(site: CrashSite, accident: Accident) -> Staged:
         found = site.after(film, _image(film, second))
     if not found.lawful:
         return Staged(film.statements, found)
-    with site.reopened(film, _image(film, accident.mishaps[-1])) as session:
-        for task in found.tasks:
-            session.adopt(task, task.model)
-        steps = _done(partial(perform, session), accident.then)
+    with site.reopened(film, _image(film, accident.mishaps[-1]), found.tasks) as session:
+        steps = _done(partial(site.perform, session), accident.then)
     return Staged(film.statements, found, tuple(steps))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from .calls import Done
 from .trace import (
     ABSENT,
+    LIMIT,
     TASK,
     Fire,
     Heartbeat,
@@ -49,6 +50,7 @@ class Sort(StrEnum):
     """The statement takes effect, and the driver raises an error all the same."""
 
 
+_SORT: Final = re.compile(rf"({'|'.join(Sort)})\b")
 _MISHAP: Final = re.compile(rf"({'|'.join(Sort)})\(([1-9]\d{{0,3}})\)", re.ASCII)
 
 
@@ -91,8 +93,8 @@ def format_accident(accident: Accident) -> str:
 
 
 def is_accident(line: str) -> bool:
-    """Say whether a line is an accident, and neither a race nor a trace."""
-    return any(_MISHAP.match(part.strip()) for part in line.split("||")[2:3])
+    """Say whether a line is meant for an accident, and neither for a race nor for a trace."""
+    return any(_SORT.match(part.strip()) for part in line.split("||")[2:3])
 
 
 def parse_accident(line: str, table: Table) -> Accident:
@@ -101,6 +103,8 @@ def parse_accident(line: str, table: Table) -> Accident:
     Raises:
         TraceError: It can't be read, or happens to what it can't.
     """
+    if len(line) > LIMIT:
+        raise TraceError(line[:20] + "...", f"{len(line)} characters; at most {LIMIT} are read")
     parts = [part.strip() for part in line.split("||")]
     if not 3 <= len(parts) <= 4:
         raise TraceError(line, "an accident is BEFORE || CALL || CRASH(STATEMENT) || AFTERWARDS")

@@ -8,28 +8,30 @@ the call or as the table has it after, whole; and after, if the call had said so
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
 import signal
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from lawful.spec.errors import LawfulError
 
 from .accidents import Sort
+from .aftermath import Found, as_it_is, stored
 from .calls import Came, called, known
 from .clock import ManualClock
-from .driver import ClaimKind, Driver, Fault
-from .hub import LIMIT, Hub
+from .driver import Driver, Fault
+from .hub import LIMIT, Hub, Stuck
 from .images import Camera, unsound
-from .linear import Order, answered, shows
 from .moves import elapsing
 from .performing import bring, perform
 from .session import Session
 from .sqlite_tap import SqliteTap
-from .trace import Fire, Heartbeat, Reap, Reopen
+from .trace import Reap, Reopen
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -38,14 +40,13 @@ if TYPE_CHECKING:
 
     from .accidents import Hit, Mishap
     from .adapter import Adapter
-    from .calls import Done
     from .images import Image
-    from .seen import Seen, View
+    from .seen import Seen
     from .sqlite_tap import Statement
     from .trace import Op
     from .tracked import Tracked
 
-__all__ = ["CrashSite", "Film", "Found", "Hurt", "Last", "stored"]
+__all__ = ["CrashSite", "Film", "Hurt", "Last"]
 
 WORKER: Final = "A"
 
@@ -85,25 +86,6 @@ class Last(NamedTuple):
     came: Came | None
 
 
-class Found(NamedTuple):
-    """What is stored after an accident.
-
-    Attributes:
-        tasks: Each task as it was found, where the table has it then; empty if one is nowhere.
-        expected: What would have been lawful, where something is not.
-        got: What is there instead.
-    """
-
-    tasks: tuple[Tracked, ...] = ()
-    expected: str = ""
-    got: str = ""
-
-    @property
-    def lawful(self) -> bool:
-        """Whether nothing is wrong with it."""
-        return not self.got
-
-
 class Hurt(NamedTuple):
     """A call at one of whose statements something went wrong.
 
@@ -135,14 +117,22 @@ class CrashSite:
         self._numbers = itertools.count()
         self._hub = Hub((WORKER,), limit)
         self._tap = SqliteTap(self._hub, reduced=False)
+        self._collected = gc.isenabled()
 
     def __enter__(self) -> Self:
+        # What was dropped without being closed keeps its locks until it is collected: when that is
+        # must not depend on what else the process has allocated.
+        gc.freeze()
+        gc.disable()
         self._tap.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._hub.__exit__()
         self._tap.__exit__()
+        if self._collected:
+            gc.enable()
+        gc.unfreeze()
 
     @property
     def statements(self) -> int:
@@ -171,8 +161,11 @@ class CrashSite:
             Stuck: The worker came to no next statement in time.
             Fault: The store can't be opened, closed or read.
         """
-        folder = self._new()
-        with Camera(folder) as camera, self._session(folder) as session:
+        with (
+            self._folder_of() as folder,
+            Camera(folder) as camera,
+            self._session(folder) as session,
+        ):
             tasks = self._brought(session, before)
             now = session.clock.now()
             return self._filmed(camera, tasks, now, call, lambda: _make(session, call))
@@ -191,27 +184,28 @@ class CrashSite:
             Stuck: The worker came to no next statement in time.
             Fault: The store can't be opened or closed.
         """
-        folder = self._new()
-        film.images[number].restore(folder)
         lease, offered = self.adapter.table.lease, self.adapter.offered
         late = elapsing(lease)[1] if lease and "clock" not in self.adapter.gaps else 0
         clock = ManualClock(film.now + late)
         reaper = Reap() if late and "reap" in offered else None
         opened: list[Driver] = []
 
-        def recover() -> Came:
+        def recover(folder: Path) -> Came:
             opened.append(Driver(self.adapter, Watch()))
             opened[0].open(folder, clock)
             return called(opened[0], tasks[0], reaper) if reaper else Came()
 
-        with Camera(folder) as camera:
-            try:
-                call = reaper or Reopen()
-                return self._filmed(camera, tuple(tasks), clock.now(), call, recover)
-            finally:
-                for driver in opened:
-                    self._do(driver.close)
-                shutil.rmtree(folder)
+        def close() -> None:
+            for driver in opened:
+                driver.close()
+
+        with (
+            self._folder_of(film.images[number]) as folder,
+            Camera(folder) as camera,
+            self._closing(close),
+        ):
+            call, job = reaper or Reopen(), partial(recover, folder)
+            return self._filmed(camera, tuple(tasks), clock.now(), call, job)
 
     def after(self, film: Film, number: int) -> Found:
         """Say what is there for a new process after a crash.
@@ -220,24 +214,30 @@ class CrashSite:
             film: The call.
             number: Which of its images the crash left.
         """
-        image, aside = film.images[number], self._new()
-        image.restore(aside)
-        if problem := unsound(aside):
-            return Found((), "a database without a fault", problem)
-        shutil.rmtree(aside)
+        with self._folder_of(film.images[number]) as aside:
+            if problem := unsound(aside):
+                return Found((), "a database without a fault", problem)
         try:
             with self.reopened(film, number) as session:
                 came = film.came if number == len(film.statements) else None
-                return stored(session, film.tasks, film.now, film.call, came)
+                return self._stored(session, film.tasks, film.now, film.call, came)
         except Fault as fault:
-            return Found((), "the store can be opened and read", str(fault))
+            return Found((), "the store can be opened, read and closed", str(fault))
 
     @contextmanager
-    def reopened(self, film: Film, number: int) -> Iterator[Session]:
-        """Open what a crash has left, as a new process would."""
-        folder = self._new()
-        film.images[number].restore(folder)
-        with Session(self.adapter, folder, Watch(), ManualClock(film.now)) as session:
+    def reopened(self, film: Film, number: int, tasks: Sequence[Tracked] = ()) -> Iterator[Session]:
+        """Open what a crash has left, as a new process would.
+
+        Args:
+            film: The call.
+            number: Which of its images the crash left.
+            tasks: The tasks, as they were found there; the session goes on with them.
+        """
+        with (
+            self._folder_of(film.images[number]) as folder,
+            self._session(folder, ManualClock(film.now)) as session,
+        ):
+            self._do(lambda: [session.adopt(task, task.model) for task in tasks])
             yield session
 
     def die(
@@ -291,7 +291,7 @@ class CrashSite:
             Stuck: The worker came to no next statement in time.
             Fault: The store can't be opened, closed or read.
         """
-        with self._session(self._new()) as session:
+        with self._folder_of() as folder, self._session(folder) as session:
             tasks = self._brought(session, before)
             statements: list[Statement] = []
 
@@ -307,32 +307,59 @@ class CrashSite:
             if len(statements) < mishap.at:
                 raise LawfulError(f"{mishap}: there are {len(statements)} statements")
             if isinstance(call, Reopen) and came.fault is not None:
-                self._do(session.restart)  # a service that does not come up is started again
-            now = session.clock.now()
+                gc.collect()  # a service that does not come up is gone, and is started again
+                self._do(session.restart)
             # A caller has lost its answer; a reaper may leave a task for the next time.
             unheard = mishap.sort is Sort.LOST or isinstance(call, Reap)
-            heard = None if unheard else came
-            found = self._do(lambda: stored(session, tasks, now, call, heard))
+            heard, now = None if unheard else came, session.clock.now()
+            try:
+                found = self._stored(session, tasks, now, call, heard)
+            except Fault as fault:
+                found = Found((), "the store can be read", str(fault))
             yield Hurt(session, tuple(statements), came, found)
 
     # -- what they have in common ----------------------------------------------------------------
 
-    def _new(self) -> Path:
-        return self._folder / f"accident-{next(self._numbers)}"
+    @contextmanager
+    def _folder_of(self, image: Image | None = None) -> Iterator[Path]:
+        """Give a folder for a store, with what an image has of it, and remove it."""
+        folder = self._folder / f"accident-{next(self._numbers)}"
+        gc.collect()
+        try:
+            if image is not None:
+                image.restore(folder)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager
-    def _session(self, folder: Path) -> Iterator[Session]:
-        """Open a store on the worker's thread, and close it there."""
-        session: Session = self._do(lambda: Session(self.adapter, folder, Watch()))
-        try:
+    def _session(self, folder: Path, clock: ManualClock | None = None) -> Iterator[Session]:
+        """Open a store on the worker's thread, where a call that hangs is ended, and close it."""
+        session: Session = self._do(lambda: Session(self.adapter, folder, Watch(), clock))
+        with self._closing(lambda: session.__exit__(None, None, None)):
             yield session
-        finally:
-            self._do(lambda: session.__exit__(None, None, None))
+
+    @contextmanager
+    def _closing(self, close: Callable[[], None]) -> Iterator[None]:
+        """Close a store on the worker's thread at the end.
+
+        What went wrong before is more than what goes wrong then. A worker that hangs closes
+        nothing any more.
+        """
+        try:
+            yield
+        except Stuck:
+            raise
+        except BaseException:
+            with suppress(Exception):
+                self._do(close)
+            raise
+        self._do(close)
 
     def _brought(self, session: Session, before: Sequence[Op]) -> tuple[Tracked, ...]:
         """Bring the tasks of a store to where a call is made, and return them as they are then."""
         self._do(lambda: bring(session, before))
-        return tuple(replace(task, tokens=[*task.tokens]) for task in session.tasks.values())
+        return tuple(map(as_it_is, session.tasks.values()))
 
     def _filmed(
         self,
@@ -360,32 +387,16 @@ class CrashSite:
         self._hub.run({WORKER: lambda: came.append(job())}, choose)
         return came[0]
 
-
-def stored(
-    session: Session, tasks: Sequence[Tracked], now: float, call: Hit, came: Came | None
-) -> Found:
-    """Say what is stored of some tasks after a call, and go on from there.
-
-    Args:
-        session: The store, as it is now.
-        tasks: The tasks as they were before the call.
-        now: The clock then, in seconds.
-        call: The call.
-        came: What came of it; None if nobody heard.
-    """
-    there, expected, got = [], [], []
-    for task in tasks:
-        view = session.look(task)
-        lawful = _orders(task, now, call, came)
-        order = next((one for one in lawful if shows(session.adapter, task, one, view)), None)
-        if order is None:
-            expected.append(" or ".join(dict.fromkeys(_told(task, one) for one in lawful)))
-            got.append(_seen(view))
-        else:
-            there.append(session.adopt(task, order.model))
-    if got:
-        return Found((), "; ".join(expected), "; ".join(got))
-    return Found(tuple(there))
+    def _stored(
+        self,
+        session: Session,
+        tasks: Sequence[Tracked],
+        now: float,
+        call: Hit,
+        came: Came | None,
+    ) -> Found:
+        found: Found = self._do(lambda: stored(session, tasks, now, call, came))
+        return found
 
 
 def _make(session: Session, call: Hit) -> Came:
@@ -394,48 +405,11 @@ def _make(session: Session, call: Hit) -> Came:
         try:
             session.restart()
         except Fault as fault:
-            return Came(fault=fault)
+            # The frames of the process that has failed are gone with it, and what they had open.
+            fault.__cause__ = fault.__context__ = None
+            return Came(fault=fault.with_traceback(None))
         return Came()
     task = (
         next(iter(session.tasks.values())) if isinstance(call, Reap) else session.tasks[call.task]
     )
     return called(session.driver, task, known(task, call))
-
-
-def _orders(task: Tracked, now: float, call: Hit, came: Came | None) -> list[Order]:
-    """Return what a task may have come to: what it was, what the call makes of it, or either.
-
-    Opening a store may recover what has expired, or leave it to the reaper.
-    """
-    nothing = Order((), task.model, ())
-    if isinstance(call, Fire | Heartbeat) and call.task != task.label:
-        return [nothing]
-    if isinstance(call, Reopen) and task.oracle.table.lease is None:
-        return [nothing]
-    answer, entry = answered(task.oracle, task.model, now, _done(task, call))
-    done = Order((), answer.after, () if entry is None else (entry,))
-    if came is None or came.fault is not None or isinstance(call, Reopen):
-        return [nothing, done]
-    refused = came.claim is not None and came.claim.kind is ClaimKind.REFUSED
-    return [nothing] if refused else [done]
-
-
-def _done(task: Tracked, call: Hit) -> Done:
-    return Reap() if isinstance(call, Reopen) else known(task, call)
-
-
-def _told(task: Tracked, order: Order) -> str:
-    held, entries = order.model.holding, len(task.view.history or ()) + len(order.entries)
-    version = task.base + order.model.version
-    return _line(order.model.position.state, held.owner if held else None, version, entries)
-
-
-def _seen(view: View) -> str:
-    reading = view.reading
-    entries = 0 if view.history is None else len(view.history)
-    return _line(reading.state, reading.lease_owner, reading.version, entries)
-
-
-def _line(state: str, owner: str | None, version: int | None, entries: int) -> str:
-    by = f" by {owner}" if owner else ""
-    return f"{state}{by} at version {version}, history of {entries}"

@@ -13,7 +13,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["Camera", "Image", "unsound"]
@@ -21,6 +20,7 @@ __all__ = ["Camera", "Image", "unsound"]
 _SHARED: Final = "-shm"
 """SQLite's index of a write-ahead log: it is made anew when the last process is gone."""
 _SQLITE: Final = b"SQLite format 3\x00"
+_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class Image(NamedTuple):
@@ -28,17 +28,19 @@ class Image(NamedTuple):
 
     Attributes:
         files: Each file's path within the store's folder, and what is in it.
+        folders: The path of each folder within it: an empty one is missed too.
     """
 
     files: tuple[tuple[str, bytes], ...]
+    folders: tuple[str, ...] = ()
 
     def restore(self, folder: Path) -> None:
         """Write the files into a folder, which is made."""
         folder.mkdir(parents=True)
+        for name in self.folders:
+            (folder / name).mkdir()
         for name, content in self.files:
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+            (folder / name).write_bytes(content)
 
 
 class Camera:
@@ -63,12 +65,16 @@ class Camera:
 
     def take(self) -> Image:
         """Return what is in the files now. Nobody may write meanwhile."""
-        return Image(tuple((name, self._content(file)) for name, file in self._files()))
-
-    def _files(self) -> Iterator[tuple[str, Path]]:
-        for file in sorted(self._folder.rglob("*")):
-            if not file.name.endswith(_SHARED) and file.is_file():
-                yield str(file.relative_to(self._folder)), file
+        there = sorted(self._folder.rglob("*"))
+        folders = (str(path.relative_to(self._folder)) for path in there if path.is_dir())
+        return Image(
+            tuple(
+                (str(path.relative_to(self._folder)), self._content(path))
+                for path in there
+                if path.is_file() and not path.name.endswith(_SHARED)
+            ),
+            tuple(folders),
+        )
 
     def _content(self, file: Path) -> bytes:
         found = file.stat()
@@ -89,7 +95,9 @@ def unsound(folder: Path) -> str:
                 with closing(sqlite3.connect(file)) as db:
                     (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
             except sqlite3.DatabaseError as error:
-                found = str(error)
+                # A function or a collation of the store's own is missing here, and is no damage.
+                damaged = error.sqlite_errorcode & 0xFF in _DAMAGED
+                found = str(error) if damaged else "ok"
             if found != "ok":
                 return f"{file.name}: {found}"
     return ""

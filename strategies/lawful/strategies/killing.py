@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import child
+from .aftermath import stored
 from .calls import called, known
 from .child import Child
 from .clock import ManualClock, MappedClock
-from .crashes import CrashSite, stored
+from .crashes import CrashSite
 from .driver import Driver
 from .session import Session
 from .watch import Watch
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
     from .accidents import Hit
     from .adapter import Adapter
+    from .aftermath import Found
     from .calls import Came, Done
-    from .crashes import Found, Last
+    from .crashes import Last
     from .trace import Op
     from .tracked import Tracked
 

@@ -50,6 +50,7 @@ def _library() -> ctypes.CDLL | None:
         library.sqlite3_busy_handler.argtypes = [ctypes.c_void_p, _Busy, ctypes.c_void_p]
         library.sqlite3_txn_state.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
         library.sqlite3_interrupt.argtypes = [ctypes.c_void_p]
+        library.sqlite3_get_autocommit.argtypes = [ctypes.c_void_p]
     except (AttributeError, OSError):
         return None
     return library
@@ -194,10 +195,11 @@ class SqliteTap:
         def profile(_: FrameType, event: str, argument: Any) -> None:  # C functions
             owner = getattr(argument, "__self__", None)
             is_sqlite = isinstance(owner, sqlite3.Connection | sqlite3.Cursor)
-            if worker in self._lost and event == "c_return" and is_sqlite:
+            if worker in self._lost and is_sqlite and event in ("c_return", "c_exception"):
                 self._lost.discard(worker)
                 self._losing.discard(worker)
-                raise sqlite3.OperationalError("disk I/O error")
+                if event == "c_return":  # else an error of its own is raised already
+                    raise sqlite3.OperationalError("disk I/O error")
 
         def run() -> T:
             before = sys.getprofile()
@@ -206,6 +208,8 @@ class SqliteTap:
                 return job()
             finally:
                 sys.setprofile(before)
+                self._losing.discard(worker)
+                self._lost.discard(worker)
 
         return run
 
@@ -215,7 +219,7 @@ class SqliteTap:
         self.note(link.worker)
         first, second = _words(statement)
         text = " ".join(statement.split())
-        link.next = Statement(text, _lands(link.state, first), first == "ROLLBACK")
+        link.next = Statement(text, _lands(link.handle, first), first == "ROLLBACK")
         self._at[link.worker] = link
         if self._reduced and _unseen(link.state, first, second):
             self._hub.pass_by(link.worker, text)
@@ -228,7 +232,8 @@ class SqliteTap:
     def _writing(self, worker: str) -> bool:
         """Say whether another worker holds the lock that a write needs."""
         return any(
-            link.state is State.WRITE and link.worker != worker for link in self._links.values()
+            link.state is State.WRITE and link.worker != worker
+            for link in list(self._links.values())
         )
 
     def note(self, worker: str) -> None:
@@ -238,7 +243,7 @@ class SqliteTap:
         """
         assert _SQLITE is not None  # noqa: S101 - unfit() was asked
         fell = False
-        for link in self._links.values():
+        for link in list(self._links.values()):  # one may be collected meanwhile
             if link.worker == worker:
                 state = State(max(_SQLITE.sqlite3_txn_state(link.handle, None), 0))
                 fell = fell or state < link.state
@@ -264,9 +269,15 @@ def _unseen(state: State, first: str, second: str) -> bool:
     return first == "SELECT"
 
 
-def _lands(state: State, first: str) -> bool:
-    """Say whether what was written is there for everybody once a statement has run."""
-    return first in ("COMMIT", "END") or (state is State.NONE and first in _WRITES)
+def _lands(handle: int, first: str) -> bool:
+    """Say whether what was written is there for everybody once a statement has run.
+
+    A deferred transaction that has done nothing yet has no state, and is a transaction all the
+    same.
+    """
+    assert _SQLITE is not None  # noqa: S101 - unfit() was asked
+    alone = first in _WRITES and bool(_SQLITE.sqlite3_get_autocommit(handle))
+    return alone or first in ("COMMIT", "END")
 
 
 # -- connections, as they are opened ---------------------------------------------------------------
