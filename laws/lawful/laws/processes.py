@@ -89,9 +89,10 @@ def _frozen(stage: Stage, tally: Tally) -> None:
 class _Scene:
     """A store, a worker of its own process on it, and everybody else in this one."""
 
-    def __init__(self, session: Session, worker: Worker, tally: Tally) -> None:
+    def __init__(self, session: Session, worker: Worker, stage: Stage, tally: Tally) -> None:
         self.session = session
         self.worker = worker
+        self._known = stage.known_aspects
         self._tally = tally
 
     @property
@@ -103,9 +104,10 @@ class _Scene:
     def judge(self, seen: Seen) -> bool:
         """Take in a step that was made in this process."""
         self._tally.trigger()
-        if seen.problems:
-            self._tally.find(finding(seen, seen.problems, self.session.log))
-        return not seen.problems
+        problems = [problem for problem in seen.problems if problem.aspect not in self._known]
+        if problems:
+            self._tally.find(finding(seen, problems, self.session.log))
+        return not problems
 
     def control(self, seen: Seen) -> None:
         """Take in a step that must be accepted."""
@@ -155,7 +157,7 @@ def _each_start(
                 Worker(stage.adapter, session.folder, clock.file) as worker,
             ):
                 stage.reach(session, oracle.params, position)
-                _play(stage, lease, _Scene(session, worker, tally), letter, stop, late)
+                _play(stage, lease, _Scene(session, worker, stage, tally), letter, stop, late)
             clock.close()
 
 
