@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,9 @@ from lawful.laws.catalogue import laws_of
 from lawful.spec import Oracle, cells, deep, packed, reachable, shipped_table
 from lawful.strategies.adapter import describe_class
 from lawful.sut import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
@@ -75,6 +79,18 @@ def test_the_grid_of_the_reference_is_what_check_prints(
 def test_the_last_lines_for_flags_are_what_check_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "flags", "--profile", "quick"]) == 1
     (claimed,) = [block for block in blocks("text") if "flags: unlawful" in block]
+    assert capsys.readouterr().out.endswith(claimed)
+
+
+@pytest.mark.slow
+def test_the_last_lines_for_a_real_server_are_what_check_prints(
+    server: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("psycopg", reason="the extra `postgresql` is not installed")
+    server("postgresql")
+    says("lawful check postgresql --profile quick")
+    assert main(["check", "postgresql", "--profile", "quick"]) == 0
+    (claimed,) = [block for block in blocks("text") if "postgresql: lawful" in block]
     assert capsys.readouterr().out.endswith(claimed)
 
 

@@ -28,13 +28,16 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_nine_systems_are_shipped() -> None:
+def test_twelve_systems_are_shipped() -> None:
     assert list(SHIPPED) == [
         "flags",
         "gate",
         "gate-words",
         "litequeue",
         "naive",
+        "postgresql",
+        "redis",
+        "redis-lua",
         "reference",
         "review",
         "unfenced",
@@ -79,14 +82,15 @@ def test_touching_the_contract_loads_no_system_and_no_database() -> None:
     assert run(code) == "lawful.sut lawful.sut.contract lawful.sut.shipped"
 
 
-def test_every_system_imports_with_only_its_own_root_and_without_litequeue() -> None:
+def test_every_system_imports_with_only_its_own_root_and_without_what_it_drives() -> None:
     code = (
-        "import sys; sys.modules['litequeue'] = None\n"
+        "import sys; sys.modules.update(dict.fromkeys(('litequeue', 'psycopg', 'redis')))\n"
         "from lawful.sut import SHIPPED, load_shipped\n"
         "print(*(load_shipped(name).__name__ for name in SHIPPED))\n"
         "assert not any(n.startswith('lawful.') and not n.startswith('lawful.sut')"
         " for n in sys.modules)"
     )
     assert run(code) == (
-        "Flags Gate GateWords LiteQueue Naive Reference Review Unfenced Unversioned"
+        "Flags Gate GateWords LiteQueue Naive Postgresql Redis RedisLua Reference Review Unfenced"
+        " Unversioned"
     )

@@ -67,7 +67,8 @@ def smoke(adapter: Adapter, folder: Path, watch: Watch) -> Smoke:
         with reached:
             shown, calls = _walk(adapter, folder, watch)
     except Fault as fault:
-        raise AdapterError(adapter.target, f"{fault.method} {fault.problem}") from fault
+        problem = " ".join(fault.problem.split())  # one line, whatever the system has to say
+        raise AdapterError(adapter.target, f"{fault.method} {problem}") from fault
     except Hung as hung:
         raise AdapterError(adapter.target, str(hung)) from hung
     missing = {name for name in _FIELDS if name not in adapter.gaps} & shown

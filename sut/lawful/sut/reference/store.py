@@ -154,8 +154,8 @@ class Store(TaskStore):
         found = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'task_events'")
         return found.fetchone() is not None
 
-    def _count(self) -> int:
-        (number,) = self._db.execute("SELECT count(*) FROM tasks").fetchone()
+    def _number(self) -> int:
+        (number,) = self._db.execute("SELECT count(*) + 1 FROM tasks").fetchone()
         return int(number)
 
     def _expired(self, now: float) -> list[str]:

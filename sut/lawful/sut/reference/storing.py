@@ -155,6 +155,8 @@ class TaskStore(ABC):
                 try:
                     with self._part():
                         before = self._load(task)
+                        if before.lease is None or before.lease.until >= now:
+                            continue  # it was reported or renewed since the row was chosen
                         payload = {"retryable": True}
                         self._move(before, Event.FAIL, expire(before), REAPER, payload, now)
                 except Exception as error:  # whatever is wrong with this row, the next must go on
@@ -248,14 +250,14 @@ class TaskStore(ABC):
         """Write what has become of a task, and its line; VersionConflict if it has changed."""
 
     def _free_id(self) -> str:
-        number = self._count() + 1
+        number = self._number()
         while self.knows(f"task-{number}"):
             number += 1
         return f"task-{number}"
 
     @abstractmethod
-    def _count(self) -> int:
-        """Return how many tasks there are."""
+    def _number(self) -> int:
+        """Return the number at which the search for a free id begins."""
 
 
 def task_of(
