@@ -379,6 +379,50 @@ def test_from_where_two_wait_at_once_the_store_decides_and_nobody_is_asked() -> 
         assert hub.ordered
 
 
+def test_all_that_are_let_go_on_at_once_go_on_before_anybody_is_chosen() -> None:
+    class Gate(Server):
+        def settle(self, *, stalled: bool) -> str | None:
+            return self.queue.pop(0) if self.queue and not self.holder else None
+
+    asked: list[str] = []
+    with Hub("ABC") as hub:
+        server = Gate(hub)
+        plan = follow("ABC")
+
+        def choose(able: Sequence[str], turn: str | None) -> str:
+            asked.append("".join(able))
+            return plan(able, turn)
+
+        ran = Ran()
+        taken = hub.run({name: server.job(ran, name) for name in "ABC"}, choose)
+    assert "".join(step.worker for step in taken) == "ABCAABBCC"
+    assert ran.did == [*("A holds", "A works", "B holds", "C holds"), "B works", "C works"]
+
+
+def test_a_job_that_ends_while_a_step_of_it_is_held_is_an_error_and_nobody_is_left_parked() -> None:
+    with Hub("AB") as hub:
+        parked = threading.Event()
+
+        def sends() -> None:
+            sending = threading.Thread(target=lambda: hub.park("A", "sent"), name="worker-A-sends")
+            sending.start()
+            while not parked.is_set():
+                pass
+
+        def choose(able: Sequence[str], _: str | None) -> str:
+            if able == ["B"]:
+                return "B"
+            parked.set()
+            for thread in threading.enumerate():
+                if thread.name == "worker-A-sends":
+                    thread.join(10)  # it is let go of when the job has ended
+            return "B"
+
+        with pytest.raises(RuntimeError, match=r"^worker A has ended in the midst of a step$"):
+            hub.run({"A": sends, "B": lambda: hub.park("B", "step")}, choose)
+        assert hub.call("A", lambda: "goes on") == "goes on"
+
+
 def test_a_store_is_told_when_nobody_else_can_go_on() -> None:
     with Hub("AB") as hub:
         server = Server(hub)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import sys
 import threading
@@ -13,34 +12,29 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-psycopg = pytest.importorskip("psycopg")
-pytest.importorskip("redis")
+psycopg = pytest.importorskip("psycopg", reason="the extra `postgresql` is not installed")
+pytest.importorskip("redis", reason="the extra `redis` is not installed")
 
 import wired  # noqa: E402 - it needs both
 from lawful.strategies.addresses import Address  # noqa: E402
 from lawful.strategies.blockers import Blockers  # noqa: E402
 from lawful.strategies.hub import Hub, Stuck  # noqa: E402
 from lawful.strategies.schedules import Diverged, explore, follow  # noqa: E402
-from lawful.strategies.servers import ServerMissing, server_url  # noqa: E402
+from lawful.strategies.servers import server_url  # noqa: E402
 from lawful.strategies.turns import WireError  # noqa: E402
 from lawful.strategies.wire import Moment, WireTap  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from lawful.strategies.schedules import Chooser
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _servers() -> None:
+@pytest.fixture(autouse=True)
+def _servers(server: Callable[[str], str]) -> None:
     for kind in ("postgresql", "redis"):
-        try:
-            server_url(kind)
-        except ServerMissing as missing:
-            if os.environ.get("LAWFUL_REQUIRE_SERVERS") == "1":
-                raise
-            pytest.skip(str(missing))
+        server(kind)
 
 
 def ours() -> list[str]:
@@ -145,6 +139,34 @@ def test_a_worker_that_waits_is_told_with_whom_it_waits_for_and_goes_on_by_itsel
         f"B {log}",
         "B COMMIT",
     )
+
+
+def test_a_worker_that_is_let_go_on_hears_of_it_when_nobody_else_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard, early = threading.Event(), []
+
+    class Hears(wired.ForUpdate):
+        def run(self, worker: str) -> str:
+            self.db.execute(self.read)
+            if worker == "B":
+                heard.set()
+            self.db.commit()
+            return "read"
+
+    with wired.Bench(Hears) as bench:
+        settle = bench.tap.settle
+
+        def settled(*, stalled: bool) -> str | None:
+            freed = settle(stalled=stalled)
+            if freed:
+                early.append(heard.wait(0.2))  # its answer is there, and it must not have it yet
+            return freed
+
+        monkeypatch.setattr(bench.tap, "settle", settled)
+        assert bench.once(follow("ABAB")).ordered
+    assert early == [False]
+    assert heard.is_set()
 
 
 @pytest.mark.parametrize("program", [wired.ForUpdate, wired.NoPredicate, wired.Multi])
@@ -260,8 +282,8 @@ def test_a_lock_that_nobody_lets_go_of_ends_at_the_limit_and_says_who_waits() ->
             bench.hub.run({"A": lambda: opened["A"].run("A")}, follow("AAAA"))
         assert raised.value.waiting == told
         assert str(raised.value).endswith(f"FOR UPDATE ({told})")
-        while bench.store.sessions() > before:
-            pass  # the server ends the one that waited, although the lock is still held
+        # The one that waited is ended, although the lock is still held.
+        assert any(bench.store.sessions() <= before for _ in range(10_000))
         other.rollback()
         assert bench.once(follow("")).whole
 
@@ -270,26 +292,70 @@ def test_a_lock_that_nobody_lets_go_of_ends_at_the_limit_and_says_who_waits() ->
 
 
 class Leaves(wired.Psycopg):
-    """Locks the row, opens another connection to look at it, and closes both without a commit."""
+    """Locks the row and closes its connection without a commit; then looks through another."""
+
+    def __init__(self, url: str, namespace: str) -> None:
+        super().__init__(url, namespace)
+        self.other = psycopg.connect(url, options=f"-c search_path={namespace}", autocommit=True)
 
     def run(self, worker: str) -> str:
         self.db.execute("UPDATE task SET version = 7 WHERE id = 1")
-        with psycopg.connect(self.url, options=f"-c search_path={self.namespace}") as other:
-            row = other.execute("SELECT version FROM task WHERE id = 1").fetchone()
-            other.rollback()
         self.db.close()
+        row = self.other.execute("SELECT version FROM task WHERE id = 1").fetchone()
         return f"saw {row and row[0]}"
 
+    def close(self) -> None:
+        super().close()
+        self.other.close()
 
-def test_what_a_closed_connection_held_is_free_before_anybody_goes_on() -> None:
+
+def test_what_a_closed_connection_held_is_free_before_anybody_is_chosen() -> None:
     with wired.Bench([Leaves, wired.ForUpdate]) as bench:
+        # A's lock is gone as soon as it has it: B never waits, and A only for B.
+        again = [bench.once(follow("ABBBBA")) for _ in range(20)]
         found = list(explore(bench.once))
-        waited = [each for each in found if "(B waits for A)" in each.steps]
-        again = [bench.once(follow(waited[0].schedule)) for _ in range(10)]
+    assert {each.steps for each in again} == {again[0].steps}
+    assert again[0].results == {"A": "saw 1", "B": "added"}
+    # A first: its look comes at one of 5 moments of B's 4 turns. B first: A waits from one of 3
+    # moments, or comes behind it.
+    assert len(found) == 5 + 4
+    assert not [step for each in found for step in each.steps if "B waits" in step]
     assert all(each.ordered and each.results["B"] == "added" for each in found)
-    assert {each.results["A"] for each in found} == {"saw 0", "saw 1"}
     assert {each.stored for each in found} == {(1, 1)}
-    assert again == [waited[0]] * 10
+
+
+def test_nobody_is_chosen_while_a_closed_connection_is_still_there() -> None:
+    chosen, early = threading.Event(), []
+
+    def choose(able: Sequence[str], _: str | None) -> str:
+        chosen.set()
+        return able[0]
+
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        Hub("A") as hub,
+        WireTap(hub, f"redis://127.0.0.1:{listener.getsockname()[1]}") as tap,
+    ):
+        place = ("127.0.0.1", int(tap.address("A").rpartition(":")[2]))
+
+        def serve() -> None:
+            with listener.accept()[0] as end:
+                assert end.recv(100) == b"PING\r\n"
+                end.sendall(b"+PONG\r\n")
+                assert end.recv(1) == b""
+                early.append(chosen.wait(0.2))
+
+        def job() -> None:
+            with socket.create_connection(place) as client:
+                client.sendall(b"PING\r\n")
+                assert client.recv(100) == b"+PONG\r\n"
+            hub.park("A", "a step elsewhere")
+
+        server = threading.Thread(target=serve)
+        server.start()
+        hub.run({"A": job}, choose)
+        server.join(10)
+    assert early == [False]
 
 
 class Varied(wired.Psycopg):
@@ -381,7 +447,8 @@ def test_without_psycopg_the_way_to_it_is_told(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("program", "schedule"), [(wired.ForUpdate, "ABBB"), (wired.Watched, "AAAA")]
+    ("program", "schedule"),
+    [(wired.ForUpdate, "ABBB"), (wired.ForUpdate, "BAAA"), (wired.Watched, "AAAA")],
 )
 def test_a_schedule_of_another_program_is_told_and_the_next_one_runs(
     program: type[wired.Program], schedule: str
@@ -389,6 +456,8 @@ def test_a_schedule_of_another_program_is_told_and_the_next_one_runs(
     with wired.Bench(program) as bench:
         with pytest.raises(Diverged):
             bench.once(follow(schedule))
+        # Nobody goes on to the end of what was never judged.
+        assert bench.store.stored() == ((0, 0) if program is wired.ForUpdate else (1, 1))
         assert bench.once(follow("")).whole
 
 
@@ -448,6 +517,41 @@ def test_what_is_cut_after_the_commit_is_done_and_the_client_has_an_error(
 def test_an_exec_that_is_cut_is_done_or_not_done(when: Moment, stored: tuple[int, int]) -> None:
     found = cut(wired.Multi, 2, when)
     assert (found.results, found.stored) == ({"A": "ConnectionError"}, stored)
+
+
+def test_whoever_is_cut_hears_of_it_when_the_server_has_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[bool] = []
+
+    class Slow(Blockers):
+        def has(self, session: int) -> bool:
+            asked.append(super().has(session) or len(asked) < 3)
+            return asked[-1]
+
+    monkeypatch.setattr("lawful.strategies.wire.Blockers", Slow)
+    assert cut(wired.ForUpdate, 2, Moment.BEFORE).results == {"A": "OperationalError"}
+    assert asked[:3] == [True] * 3
+    assert asked[-1] is False
+
+
+def test_whoever_is_cut_hears_nothing_while_the_server_has_the_connection() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        Hub("A") as hub,
+        WireTap(hub, f"redis://127.0.0.1:{server.getsockname()[1]}") as tap,
+    ):
+        tap.cut("A", 1, Moment.BEFORE)
+        place = ("127.0.0.1", int(tap.address("A").rpartition(":")[2]))
+        with socket.create_connection(place) as client, server.accept()[0] as end:
+            client.sendall(b"GET key\r\n")
+            assert end.recv(1) == b""  # the server hears that it is gone, and of nothing else
+            client.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                client.recv(1)
+            end.close()
+            client.settimeout(10)
+            assert client.recv(1) == b""
 
 
 def test_a_cut_behind_the_last_turn_is_none() -> None:

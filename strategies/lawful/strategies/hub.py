@@ -210,6 +210,7 @@ class Hub:
             worker = self._workers[turn]
             self._taken.append(Taken(turn, worker.text))
             self._resume(worker)
+        self._check()
         left = [self._workers[name] for name in jobs]
         waiting = [Taken(w.name, w.text) for w in left if w.standing is not Standing.IDLE]
         if waiting:
@@ -250,13 +251,21 @@ class Hub:
             except BaseException as error:
                 errors[worker.name] = error
             finally:
-                worker.standing = Standing.IDLE
-                worker.text = ""
-                self._back.release()
+                self._end(worker)
 
         self.running, worker.standing, worker.text = worker.name, Standing.RUNNING, ""
         worker.jobs.put(done)
         self._return(worker)
+
+    def _end(self, worker: _Worker) -> None:
+        """Take in that a worker's job has ended. Called by that worker."""
+        stopped = worker.standing in (Standing.PARKED, Standing.WAITING)
+        worker.standing, worker.text = Standing.IDLE, ""
+        if stopped:  # another thread of its has stopped for it, and the hub was told then
+            self.fail(RuntimeError(f"worker {worker.name} has ended in the midst of a step"))
+            worker.go.release()
+        else:
+            self._back.release()
 
     def _resume(self, worker: _Worker) -> None:
         self.running, worker.standing = worker.name, Standing.RUNNING
@@ -268,6 +277,10 @@ class Hub:
         if not self._back.acquire(timeout=self.limit):
             raise Stuck(worker.name, worker.text, self.limit)
         self.running = None
+        self._check()
+
+    def _check(self) -> None:
+        """Raise the error of whoever watches the steps, if there was one."""
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure

@@ -92,7 +92,7 @@ class WireTap:
         self._doors.clear()
         for link in self._all():
             link.drop()
-            link.thread.join()
+            link.thread.join(self.hub.limit)
         if self.blockers is not None:
             self.blockers.close()
 
