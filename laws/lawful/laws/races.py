@@ -48,7 +48,7 @@ def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
     from lawful.strategies.canary import distrust
     from lawful.strategies.racing import Arena
 
-    if reason := distrust():
+    if reason := distrust(stage.adapter.server):
         tally.vague.append(reason)
         return
     row = rows(tally)
@@ -65,8 +65,8 @@ def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
                             _explore(stage, arena, race, tally)
         except Unfollowed as error:
             tally.vague.append(str(error))
-        if tally.triggers and not arena.statements:
-            tally.vague.append("no statement of its own goes through this Python's sqlite3")
+        if tally.triggers and arena.unseen:
+            tally.vague.append(arena.unseen)
 
 
 def _starts(stage: Stage, oracle: Oracle) -> list[Position]:
@@ -209,9 +209,8 @@ def _wrote(run: Run) -> bool:
 
 def _finding(run: Run) -> Finding:
     failed = any(one.fault for each in run.came.values() for one in each)
-    return Finding(
-        " or ".join(run.expected), run.got, _trace(run.race), error=failed, race=run.line
-    )
+    got = run.got if run.ordered else f"{run.got} (the server has ordered who waited)"
+    return Finding(" or ".join(run.expected), got, _trace(run.race), error=failed, race=run.line)
 
 
 def _failed(race: Race, problem: str) -> Finding:

@@ -87,7 +87,7 @@ def replay_race(adapter: Adapter, race: Race, schedule: Sequence[str], folder: P
     Raises:
         LawfulError: Schedules can't be believed here, or the implementation does not follow it.
     """
-    if reason := distrust():
+    if reason := distrust(adapter.server):
         raise LawfulError(f"the race can't be run: {reason}")
     with Arena(adapter, folder / "race", workers=len(race.does)) as arena:
         try:
