@@ -261,7 +261,11 @@ def test_a_forked_process_has_a_server_of_its_own_and_leaves_ours_alone(
     server("redis")
     own = {name: value for name, value in os.environ.items() if not name.startswith("LAWFUL_")}
     done = subprocess.run(
-        [sys.executable, "-c", FORK], env=own, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "always", "-c", FORK],
+        env=own,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.stdout, done.stderr) == ("True\nTrue\n", "")
 

@@ -1,7 +1,7 @@
 """The lifecycle ``task`` on PostgreSQL, through psycopg: row locks, and versions compared.
 
-All stores of a server share two tables: a store costs some rows, where a schema of its own would
-cost 20 ms. psycopg is imported when a store is opened.
+All stores of a server share two tables: a schema for each would cost 6 ms, more than all else that
+opening one takes. psycopg is imported when a store is opened.
 """
 
 from __future__ import annotations
