@@ -188,6 +188,15 @@ def test_an_answer_ends_when_the_server_is_ready_and_not_before(begun: Postgresq
     assert ends == [False] * (len(answer) - 1) + [True]
 
 
+def test_the_end_of_a_deadlock_is_the_servers_choice(begun: PostgresqlFraming) -> None:
+    list(begun.asked(query("SELECT 1")))
+    for code, told in (("40P01", True), ("40001", False)):
+        error = sent("E", f"SFEHLER\0VERROR\0C{code}\0Mdeadlock\0D".encode() + b"x" * 900 + b"\0\0")
+        assert [begun.heard(error[at : at + 1]) for at in range(len(error))] == [False] * len(error)
+        assert begun.heard(READY)
+        assert (begun.arbitrary(), begun.arbitrary()) == (told, False)
+
+
 def test_an_answer_ends_with_what_follows_it_too(begun: PostgresqlFraming) -> None:
     list(begun.asked(query("SELECT 1")))
     notice = sent("A", bytes(4) + b"channel\0\0")

@@ -122,7 +122,8 @@ class Hub:
         running: The worker that runs; None between steps.
         scheduled: Whether steps are parked at: while a schedule runs, and at no other time.
         ordered: Whether choices alone have decided the last schedule. From where two workers wait
-            in a server at once, it is the server that decides, and nobody is asked any more.
+            in a server at once, or it ends a deadlock, it is the server that decides, and nobody is
+            asked any more.
         arbiter: The store, if it lets workers wait by itself.
     """
 
@@ -341,6 +342,10 @@ class Hub:
         for worker in self._workers.values():
             if worker.standing is Standing.WAITING:
                 worker.standing = Standing.PARKED
+
+    def disorder(self) -> None:
+        """Take in that the store has chosen something that no schedule decides."""
+        self.ordered = False
 
     def fail(self, error: BaseException) -> None:
         """Take in an error of whoever watches the steps: it must not be swallowed."""

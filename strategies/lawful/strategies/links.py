@@ -200,6 +200,9 @@ class Link:
             return True
         if self.framing.heard(data):
             self._answered = True
+        if self.framing.arbitrary():
+            # The detector may look before we do, and then nobody is seen to wait.
+            self._tap.hub.disorder()
         if self._held is None:
             self._client.sendall(data)
         else:

@@ -65,6 +65,10 @@ class Framing(Protocol):
         """The server's number for the connection, once it is known and can be asked about."""
         ...
 
+    def arbitrary(self) -> bool:
+        """Say whether the server has told of a choice of its own, since this was last asked."""
+        ...
+
     def asked(self, data: bytes) -> Iterator[Turn]:
         """Take in what the client sent, and yield the turns that are whole, each when it is due.
 

@@ -36,6 +36,12 @@ _COMPLETES: Final = frozenset(b"123TnCIs")
 _ASKS: Final = frozenset(b"PBDEC")
 """The tags of the messages that have such an answer."""
 
+_LOOKED_AT: Final = {"K": 4, "R": 4, "E": 256}
+"""How many bytes are looked at of what is in a message of the server's: a number, an error's code
+(behind its severity, in two languages)."""
+
+_DEADLOCK: Final = b"\0C40P01\0"
+
 _NAMES: Final = 4096
 """How many prepared statements' texts are remembered for one connection."""
 
@@ -91,16 +97,22 @@ class PostgresqlFraming:
         self._until = _Until(begins=True)
         self._heard = bytearray()
         self._tag = ""
-        self._number = 0
+        self._begins = b""
         self._left = 0
         self._failed = False
         self._copies = False
         self._batched = False
+        self._arbitrary = False
 
     @property
     def session(self) -> int | None:
         """The process id of the server's process for this connection."""
         return self._session
+
+    def arbitrary(self) -> bool:
+        """Say whether the server has ended a deadlock, by an error to this connection."""
+        arbitrary, self._arbitrary = self._arbitrary, False
+        return arbitrary
 
     # -- what the client sends -------------------------------------------------------------------
 
@@ -220,7 +232,7 @@ class PostgresqlFraming:
             if self._left:
                 break
             tag, self._tag = self._tag, ""
-            ended = self._ends(tag, self._number) or ended
+            ended = self._ends(tag, self._begins) or ended
         return ended
 
     def _head(self) -> bool:
@@ -229,20 +241,20 @@ class PostgresqlFraming:
             return False
         tag = chr(self._heard[0])
         (length,) = struct.unpack_from("!I", self._heard, 1)
-        numbered = tag in "KR"
-        if length < (8 if numbered else 4):
+        if length < (8 if tag in "KR" else 4):
             raise WireError(f"PostgreSQL's server sent a message {tag!r} of {length} bytes")
-        if numbered and len(self._heard) < 9:
+        end = min(length + 1, 5 + _LOOKED_AT.get(tag, 0))
+        if len(self._heard) < end:
             return False
-        self._number = struct.unpack_from("!I", self._heard, 5)[0] if numbered else 0
+        self._begins = bytes(self._heard[5:end])
         self._tag, self._left = tag, length + 1
         return True
 
-    def _ends(self, tag: str, number: int) -> bool:
+    def _ends(self, tag: str, begins: bytes) -> bool:
         """Take in one message of the server's, and say whether it ends an answer."""
         until = self._until
         if tag == "K":
-            self._session = number
+            self._session = int.from_bytes(begins)
         elif tag == "Z":
             self._failed = False
             self._until = _Until()
@@ -252,9 +264,11 @@ class PostgresqlFraming:
             return True
         elif tag == "E":
             self._failed = not until.begins
+            self._arbitrary = self._arbitrary or _DEADLOCK in begins
             return until.begins or until.completions is not None
         elif tag == "R":
-            return number not in (0, 12)  # all well, or the last of SASL; else it asks something
+            # All is well, or SASL has ended; else the server asks something.
+            return int.from_bytes(begins) not in (0, 12)
         elif ord(tag) in _COMPLETES and until.completions is not None:
             self._until = _Until(until.completions - 1)
             return until.completions == 1

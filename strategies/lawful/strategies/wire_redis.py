@@ -53,6 +53,10 @@ class RedisFraming:
         self._repeats = False
         self._reply = _Reply()
 
+    def arbitrary(self) -> bool:
+        """Say no: what Redis does is decided by what it is sent."""
+        return False
+
     # -- what the client sends -------------------------------------------------------------------
 
     def asked(self, data: bytes) -> Iterator[Turn]:
