@@ -288,3 +288,186 @@ def test_a_hub_that_is_left_in_the_midst_of_an_error_leaves_no_thread() -> None:
     with pytest.raises(Slip), hub:
         slip()
     assert alive() == []
+
+
+# -- a store that lets workers wait, and go on, by itself ------------------------------------------
+
+
+class Server:
+    """A server with one lock: whoever asks for it waits until it is free, in order."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self.holder = ""
+        self.queue: list[str] = []
+        self.asked: list[bool] = []
+        self.abandoned = 0
+        hub.arbiter = self
+
+    def lock(self, name: str) -> None:
+        self.hub.park(name, "lock")
+        if self.holder:
+            self.queue.append(name)
+            self.hub.wait(name)
+        else:
+            self.holder = name
+
+    def unlock(self, name: str) -> None:
+        self.hub.park(name, "unlock")
+        self.holder = ""
+
+    def settle(self, *, stalled: bool) -> str | None:
+        self.asked.append(stalled)
+        if self.queue and not self.holder:
+            self.holder = self.queue.pop(0)
+            return self.holder
+        return None
+
+    def abandon(self) -> None:
+        self.abandoned += 1
+
+    def job(self, ran: Ran, name: str) -> Callable[[], None]:
+        def job() -> None:
+            self.lock(name)
+            ran.act(f"{name} holds")
+            self.hub.park(name, "work")
+            ran.act(f"{name} works")
+            self.unlock(name)
+
+        return job
+
+
+def test_whoever_the_store_lets_go_on_runs_as_far_as_its_next_step_before_anybody_is_chosen() -> (
+    None
+):
+    ran, asked = Ran(), []
+    with Hub("AB") as hub:
+        server = Server(hub)
+        plan = follow("ABAABB")
+
+        def choose(able: Sequence[str], turn: str | None) -> str:
+            asked.append(("".join(able), tuple(ran.did)))
+            return plan(able, turn)
+
+        taken = hub.run({name: server.job(ran, name) for name in "AB"}, choose)
+        assert hub.ordered
+    assert [step.text for step in taken] == ["lock", "lock", "work", "unlock", "work", "unlock"]
+    assert "".join(step.worker for step in taken) == "ABAABB"
+    assert asked[3:5] == [
+        ("A", ("A holds", "A works")),  # B waits
+        ("B", ("A holds", "A works", "B holds")),  # B has gone on by itself, and A is done
+    ]
+    assert server.abandoned == 0
+
+
+def test_from_where_two_wait_at_once_the_store_decides_and_nobody_is_asked() -> None:
+    asked: list[str] = []
+    ran = Ran()
+    with Hub("ABC") as hub:
+        server = Server(hub)
+        plan = follow("ABC")
+
+        def choose(able: Sequence[str], turn: str | None) -> str:
+            asked.append("".join(able))
+            return plan(able, turn)
+
+        taken = hub.run({name: server.job(ran, name) for name in "ABC"}, choose)
+        assert not hub.ordered
+        assert asked == ["ABC", "ABC", "AC"]
+        assert "".join(step.worker for step in taken) == "ABCAABBCC"
+        hub.run({"A": server.job(ran, "A")}, follow("AAA"))
+        assert hub.ordered
+
+
+def test_all_that_are_let_go_on_at_once_go_on_before_anybody_is_chosen() -> None:
+    class Gate(Server):
+        def settle(self, *, stalled: bool) -> str | None:
+            return self.queue.pop(0) if self.queue and not self.holder else None
+
+    asked: list[str] = []
+    with Hub("ABC") as hub:
+        server = Gate(hub)
+        plan = follow("ABC")
+
+        def choose(able: Sequence[str], turn: str | None) -> str:
+            asked.append("".join(able))
+            return plan(able, turn)
+
+        ran = Ran()
+        taken = hub.run({name: server.job(ran, name) for name in "ABC"}, choose)
+    assert "".join(step.worker for step in taken) == "ABCAABBCC"
+    assert ran.did == [*("A holds", "A works", "B holds", "C holds"), "B works", "C works"]
+
+
+def test_a_job_that_ends_while_a_step_of_it_is_held_is_an_error_and_nobody_is_left_parked() -> None:
+    with Hub("AB") as hub:
+        parked = threading.Event()
+
+        def sends() -> None:
+            sending = threading.Thread(target=lambda: hub.park("A", "sent"), name="worker-A-sends")
+            sending.start()
+            while not parked.is_set():
+                pass
+
+        def choose(able: Sequence[str], _: str | None) -> str:
+            if able == ["B"]:
+                return "B"
+            parked.set()
+            for thread in threading.enumerate():
+                if thread.name == "worker-A-sends":
+                    thread.join(10)  # it is let go of when the job has ended
+            return "B"
+
+        with pytest.raises(RuntimeError, match=r"^worker A has ended in the midst of a step$"):
+            hub.run({"A": sends, "B": lambda: hub.park("B", "step")}, choose)
+        assert hub.call("A", lambda: "goes on") == "goes on"
+
+
+def test_a_store_is_told_when_nobody_else_can_go_on() -> None:
+    with Hub("AB") as hub:
+        server = Server(hub)
+        server.holder = "somebody else"
+        with pytest.raises(Deadlock, match=r"^deadlock: A waits at lock; B waits at lock$"):
+            hub.run({name: server.job(Ran(), name) for name in "AB"}, follow("AB"))
+        assert server.asked == [False, False, True]
+
+
+def test_what_is_under_way_is_abandoned_when_a_schedule_ends_before_its_end() -> None:
+    ran = Ran()
+    with Hub("AB") as hub:
+        server = Server(hub)
+        with pytest.raises(Slip, match="slipped"):
+            hub.run({name: server.job(ran, name) for name in "AB"}, lambda _, __: slip())  # type: ignore[arg-type, return-value]
+        assert server.abandoned == 1
+
+
+def test_a_worker_that_hangs_in_a_store_comes_back_when_it_is_abandoned() -> None:
+    end = threading.Event()
+
+    class Hanging(Server):
+        def abandon(self) -> None:
+            end.set()
+
+    with Hub("A", limit=0.25) as hub:
+        Hanging(hub)
+
+        def hanging() -> None:
+            hub.park("A", "last step")
+            end.wait()
+
+        with pytest.raises(Stuck, match="after last step"):
+            hub.run({"A": hanging}, follow("A"))
+        assert hub.call("A", lambda: "goes on") == "goes on"
+
+
+def test_outside_a_schedule_the_store_is_not_asked() -> None:
+    with Hub("A") as hub:
+        server = Server(hub)
+        hub.call("A", lambda: None)
+        assert server.asked == []
+
+
+def test_who_waits_for_whom_is_told_with_the_worker_that_is_stuck() -> None:
+    stuck = Stuck("A", "UPDATE task", 20.0, "A waits for B; B waits for A")
+    told = "worker A came to no next step within 20 s after UPDATE task"
+    assert str(stuck) == f"{told} (A waits for B; B waits for A)"

@@ -145,6 +145,7 @@ def _race(given: Namespace, adapter: Adapter) -> int:
             "lawful": run.lawful,
             "expected": list(run.expected),
             "got": run.got,
+            "ordered": run.ordered,
         }
         sys.stdout.write(json.dumps(row, indent=1) + "\n")
         return 0 if run.lawful else 1
@@ -154,6 +155,8 @@ def _race(given: Namespace, adapter: Adapter) -> int:
         for step in run.taken
     ]
     lines += ["", *(f"expected  {each}" for each in run.expected), f"got       {run.got}"]
+    if not run.ordered:
+        lines.append("two waited at once: the server has ordered them, and may do it otherwise")
     lines.append("some order of the calls explains it" if run.lawful else "UNLAWFUL: no order does")
     sys.stdout.write("\n".join(lines) + "\n")
     return 0 if run.lawful else 1

@@ -53,7 +53,7 @@ def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
     from lawful.strategies.canary import distrust
     from lawful.strategies.racing import Arena
 
-    if reason := distrust():
+    if reason := distrust(stage.adapter.server):
         tally.vague.append(reason)
         return
     row = rows(tally)
@@ -70,8 +70,8 @@ def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
                             _explore(stage, arena, race, tally)
         except Unfollowed as error:
             tally.vague.append(str(error))
-        if tally.triggers and not arena.statements:
-            tally.vague.append("no statement of its own goes through this Python's sqlite3")
+        if tally.triggers and arena.unseen:
+            tally.vague.append(arena.unseen)
 
 
 def _pairs_at(stage: Stage, begun: Begun) -> Iterator[Race]:
@@ -178,9 +178,8 @@ def _wrote(run: Run) -> bool:
 
 def _finding(run: Run) -> Finding:
     failed = any(one.fault for each in run.came.values() for one in each)
-    return Finding(
-        " or ".join(run.expected), run.got, _trace(run.race), error=failed, line=run.line
-    )
+    got = run.got if run.ordered else f"{run.got} (the server has ordered who waited)"
+    return Finding(" or ".join(run.expected), got, _trace(run.race), error=failed, line=run.line)
 
 
 def _failed(race: Race, problem: str) -> Finding:

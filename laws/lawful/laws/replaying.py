@@ -102,7 +102,7 @@ def replay_race(
     Raises:
         LawfulError: Schedules can't be believed here, or the implementation does not follow it.
     """
-    _trust()
+    _trust(adapter)
     with Arena(adapter, folder / "race", workers=len(race.does), limit=limit) as arena:
         try:
             return arena.run(race, follow(schedule))
@@ -144,7 +144,7 @@ def replay_accident(
     Raises:
         LawfulError: Statements can't be seen here, or there are not so many.
     """
-    _trust()
+    _trust(adapter)
     with CrashSite(adapter, folder / "accident", limit=limit) as site:
         try:
             if accident.mishaps[0].sort is Sort.CRASH:
@@ -185,11 +185,11 @@ def _hurt(site: CrashSite, accident: Accident) -> Staged:
     return Staged(hurt.statements, hurt.found, tuple(steps))
 
 
-def _trust() -> None:
+def _trust(adapter: Adapter) -> None:
     """See that statements can be seen here.
 
     Raises:
         LawfulError: They can't.
     """
-    if reason := distrust():
+    if reason := distrust(adapter.server):
         raise LawfulError(f"statements can't be followed here: {reason}")

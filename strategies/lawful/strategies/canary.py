@@ -1,7 +1,8 @@
 """A race of our own making, run before any verdict: the naive one is caught, the right one passes.
 
-An error in a callback of SQLite's is swallowed there. Were statements no longer seen, every
-implementation would pass; so a program of which the answer is known is asked first.
+An error in a callback of SQLite's is swallowed there, and what goes past a door is not seen. Were
+steps no longer seen, every implementation would pass; so a program of which the answer is known is
+asked first.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from .hub import Hub
 from .schedules import explore
+from .servers import server_url
 from .sqlite_tap import SqliteTap, unfit
 from .stores import store_folder
+from .turns import WireError
+from .wire_canary import JOBS, both_win
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,16 +31,44 @@ _NAIVE: Final = "UPDATE job SET owner = ?"
 _RIGHT: Final = "UPDATE job SET owner = ? WHERE owner IS NULL"
 
 
-@lru_cache(maxsize=1)
-def distrust() -> str:
-    """Say why schedules can't be believed here; empty if they can."""
+@lru_cache
+def distrust(server: str = "") -> str:
+    """Say why schedules can't be believed here; empty if they can.
+
+    Args:
+        server: The kind of server that they are about; empty for SQLite.
+
+    Raises:
+        ServerError: There is no such server.
+    """
+    if server:
+        return _distrust_server(server)
     if reason := unfit():
         return reason
     with store_folder() as folder:
-        if not _both_win(folder / "naive", _NAIVE):
-            return "its canary was not caught: two workers took one job, and no schedule showed it"
-        if _both_win(folder / "right", _RIGHT):
-            return "its canary was accused: of two workers that compare and set, both seemed to win"
+        naive, right = folder / "naive", folder / "right"
+        return _told(
+            caught=lambda: _both_win(naive, _NAIVE), accused=lambda: _both_win(right, _RIGHT)
+        )
+
+
+def _distrust_server(kind: str) -> str:
+    url = server_url(kind)
+    try:
+        with JOBS[kind](url) as jobs:
+            return _told(
+                caught=lambda: both_win(jobs, url, naive=True),
+                accused=lambda: both_win(jobs, url, naive=False),
+            )
+    except WireError as error:
+        return str(error)
+
+
+def _told(*, caught: Callable[[], bool], accused: Callable[[], bool]) -> str:
+    if not caught():
+        return "its canary was not caught: two workers took one job, and no schedule showed it"
+    if accused():
+        return "its canary was accused: of two workers that compare and set, both seemed to win"
     return ""
 
 

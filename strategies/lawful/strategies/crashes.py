@@ -13,7 +13,7 @@ import itertools
 import os
 import shutil
 import signal
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
@@ -25,6 +25,7 @@ from .aftermath import Found, as_it_is, stored
 from .calls import Came, called, known
 from .clock import ManualClock
 from .driver import Driver, Fault
+from .garbage import garbage_waits
 from .hub import LIMIT, Hub, Stuck
 from .images import Camera, unsound
 from .moves import elapsing
@@ -117,22 +118,16 @@ class CrashSite:
         self._numbers = itertools.count()
         self._hub = Hub((WORKER,), limit)
         self._tap = SqliteTap(self._hub, reduced=False)
-        self._collected = gc.isenabled()
+        self._left = ExitStack()
 
     def __enter__(self) -> Self:
-        # What was dropped without being closed keeps its locks until it is collected: when that is
-        # must not depend on what else the process has allocated.
-        gc.freeze()
-        gc.disable()
-        self._tap.__enter__()
+        self._left.enter_context(garbage_waits())
+        self._left.enter_context(self._tap)
+        self._left.enter_context(self._hub)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._hub.__exit__()
-        self._tap.__exit__()
-        if self._collected:
-            gc.enable()
-        gc.unfreeze()
+    def __exit__(self, *error: Any) -> None:  # the three that a context is left with
+        self._left.__exit__(*error)
 
     @property
     def statements(self) -> int:

@@ -8,15 +8,16 @@ time, and whatever is opened meanwhile was opened by the worker that runs.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Deadlock", "Hub", "Stuck", "Taken"]
+__all__ = ["Arbiter", "Deadlock", "Hub", "Stuck", "Taken"]
 
 LIMIT: Final = 20.0
 """How long a worker may take from one step to the next, in seconds."""
@@ -60,12 +61,41 @@ class Deadlock(Exception):
 
 
 class Stuck(Exception):
-    """A worker has come to no next step in time."""
+    """A worker has come to no next step in time.
 
-    def __init__(self, worker: str, text: str, limit: float) -> None:
+    Attributes:
+        worker: Which.
+        waiting: Who waits for whom, in words; empty where nobody is known to wait.
+    """
+
+    def __init__(self, worker: str, text: str, limit: float, waiting: str = "") -> None:
         self.worker = worker
+        self.waiting = waiting
         at = f" after {text}" if text else ""
-        super().__init__(f"worker {worker} came to no next step within {limit:g} s{at}")
+        told = f" ({waiting})" if waiting else ""
+        super().__init__(f"worker {worker} came to no next step within {limit:g} s{at}{told}")
+
+
+class Arbiter(Protocol):
+    """A store that lets workers wait, and go on, by itself: a server.
+
+    With others (SQLite) a worker that waits tries again when it is chosen, and none is needed.
+    """
+
+    def settle(self, *, stalled: bool) -> str | None:
+        """Name a worker that waited and has been let go on. Asked between steps, until none is.
+
+        Args:
+            stalled: Nobody else can go on, so it is worth waiting for.
+
+        Raises:
+            Stuck: Nobody has been let go on in time.
+        """
+        ...
+
+    def abandon(self) -> None:
+        """Fail all that workers have under way: the schedule has ended before they have."""
+        ...
 
 
 @dataclass(slots=True)
@@ -87,14 +117,21 @@ class Hub:
         limit: How long a worker may take from one step to the next, in seconds.
 
     Attributes:
+        limit: The same limit, for whoever waits on behalf of a worker.
         running: The worker that runs; None between steps.
         scheduled: Whether steps are parked at: while a schedule runs, and at no other time.
+        ordered: Whether choices alone have decided the last schedule. From where two workers wait
+            in a server at once, or it ends a deadlock, it is the server that decides, and nobody is
+            asked any more.
+        arbiter: The store, if it lets workers wait by itself.
     """
 
     def __init__(self, names: Sequence[str], limit: float = LIMIT) -> None:
+        self.limit = limit
         self.running: str | None = None
         self.scheduled = False
-        self._limit = limit
+        self.ordered = True
+        self.arbiter: Arbiter | None = None
         self._back = threading.Semaphore(0)
         self._failure: BaseException | None = None
         self._taken: list[Taken] = []
@@ -114,7 +151,7 @@ class Hub:
             worker.jobs.put(None)
         for worker in self._workers.values():
             if worker.thread is not None and worker.standing is not Standing.RUNNING:
-                worker.thread.join(self._limit)
+                worker.thread.join(self.limit)
 
     # -- what the hub does -----------------------------------------------------------------------
 
@@ -137,6 +174,7 @@ class Hub:
         Args:
             jobs: What each worker does.
             choose: Says who goes on, of those that can; told who made the last step, if it can.
+                It is asked as long as the schedule is ``ordered``.
 
         Raises:
             Deadlock: All that are left wait for each other.
@@ -144,7 +182,7 @@ class Hub:
         """
         taken: list[Taken] = []
         self._taken = taken
-        self.scheduled = True
+        self.scheduled = self.ordered = True
         try:
             self._results(jobs, choose)
         finally:
@@ -162,10 +200,12 @@ class Hub:
             self._begin(self._workers[name], job, results, errors)
         turn: str | None = None
         while able := self._able(jobs):
-            turn = choose(able, turn if turn in able else None)
+            turn = turn if turn in able else None
+            turn = choose(able, turn) if self.ordered else turn or able[0]
             worker = self._workers[turn]
             self._taken.append(Taken(turn, worker.text))
             self._resume(worker)
+        self._check()
         left = [self._workers[name] for name in jobs]
         waiting = [Taken(w.name, w.text) for w in left if w.standing is not Standing.IDLE]
         if waiting:
@@ -175,8 +215,21 @@ class Hub:
         return {name: results[name] for name in jobs}
 
     def _able(self, names: Mapping[str, object]) -> list[str]:
-        workers = (self._workers[name] for name in names)
+        workers = [self._workers[name] for name in names]
+        if self.scheduled and self.arbiter is not None:
+            self._settle(workers, self.arbiter)
         return [w.name for w in workers if w.standing is Standing.PARKED and w.ready()]
+
+    def _settle(self, workers: Sequence[_Worker], arbiter: Arbiter) -> None:
+        """Have those go on that the store has let go: what others can see is still to come."""
+        freed: str | None = ""
+        while freed is not None:
+            standings = [worker.standing for worker in workers]
+            waiting = standings.count(Standing.WAITING)
+            self.ordered = self.ordered and waiting < 2
+            freed = arbiter.settle(stalled=waiting > 0 and Standing.PARKED not in standings)
+            if freed is not None:
+                self._resume(self._workers[freed])
 
     def _begin(
         self,
@@ -193,13 +246,21 @@ class Hub:
             except BaseException as error:
                 errors[worker.name] = error
             finally:
-                worker.standing = Standing.IDLE
-                worker.text = ""
-                self._back.release()
+                self._end(worker)
 
         self.running, worker.standing, worker.text = worker.name, Standing.RUNNING, ""
         worker.jobs.put(done)
         self._return(worker)
+
+    def _end(self, worker: _Worker) -> None:
+        """Take in that a worker's job has ended. Called by that worker."""
+        stopped = worker.standing in (Standing.PARKED, Standing.WAITING)
+        worker.standing, worker.text = Standing.IDLE, ""
+        if stopped:  # another thread of its has stopped for it, and the hub was told then
+            self.fail(RuntimeError(f"worker {worker.name} has ended in the midst of a step"))
+            worker.go.release()
+        else:
+            self._back.release()
 
     def _resume(self, worker: _Worker) -> None:
         self.running, worker.standing = worker.name, Standing.RUNNING
@@ -208,9 +269,13 @@ class Hub:
 
     def _return(self, worker: _Worker) -> None:
         """Wait until a worker parks, waits or is done."""
-        if not self._back.acquire(timeout=self._limit):
-            raise Stuck(worker.name, worker.text, self._limit)
+        if not self._back.acquire(timeout=self.limit):
+            raise Stuck(worker.name, worker.text, self.limit)
         self.running = None
+        self._check()
+
+    def _check(self) -> None:
+        """Raise the error of whoever watches the steps, if there was one."""
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
@@ -218,12 +283,25 @@ class Hub:
     def _let_go(self) -> None:
         """End the schedule: whoever is parked goes on by itself, to its end."""
         self.scheduled = False
+        if self.arbiter is not None and self._under_way():
+            self.arbiter.abandon()
+            if self.running is not None:
+                with suppress(Stuck):
+                    self._return(self._workers[self.running])
+        failed: BaseException | None = None
         for worker in self._workers.values():
             while worker.standing in (Standing.PARKED, Standing.WAITING):
                 try:
                     self._resume(worker)
                 except Stuck:
                     break
+                except BaseException as error:  # nobody must be left parked
+                    failed = failed or error
+        if failed is not None:
+            raise failed
+
+    def _under_way(self) -> bool:
+        return any(worker.standing is not Standing.IDLE for worker in self._workers.values())
 
     # -- what workers do -------------------------------------------------------------------------
 
@@ -258,6 +336,10 @@ class Hub:
         for worker in self._workers.values():
             if worker.standing is Standing.WAITING:
                 worker.standing = Standing.PARKED
+
+    def disorder(self) -> None:
+        """Take in that the store has chosen something that no schedule decides."""
+        self.ordered = False
 
     def fail(self, error: BaseException) -> None:
         """Take in an error of whoever watches the steps: it must not be swallowed."""

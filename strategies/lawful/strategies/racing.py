@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import gc
 import itertools
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .calls import called, known
-from .hub import LIMIT, Hub
+from .driver import Fault
+from .garbage import garbage_waits
+from .hub import LIMIT, Hub, Stuck
 from .linear import explained, gave_up, orders, outcome
 from .performing import bring
 from .schedules import format_schedule, parse_schedule
+from .servers import server_url
 from .session import Session
 from .sqlite_tap import SqliteTap
 from .trace import TASK, Fire, Heartbeat, Reap, TraceError, format_trace, parse_start, parse_steps
 from .watch import Watch
+from .wire import WireTap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -120,6 +126,8 @@ class Run:
         came: What came of each worker's calls.
         after: The task afterwards.
         expected: What each order of the calls comes to, if none of them explains the run.
+        ordered: Whether the schedule alone has decided it. Otherwise a server has, where two waited
+            in it at once, and may decide otherwise another time.
     """
 
     race: Race
@@ -127,6 +135,7 @@ class Run:
     came: Mapping[str, Sequence[Came]]
     after: View
     expected: tuple[str, ...] = ()
+    ordered: bool = True
 
     @property
     def lawful(self) -> bool:
@@ -192,30 +201,35 @@ class Arena:
         self._folder = folder
         self._names = WORKERS[:workers]
         self._reduced = reduced
+        self._limit = limit
         self._numbers = itertools.count()
-        self._hub = Hub(self._names, limit)
-        self._tap = SqliteTap(self._hub, reduced=reduced)
-        self._collected = gc.isenabled()
 
     def __enter__(self) -> Arena:
-        # What was dropped without being closed keeps its locks until it is collected: when that is
-        # must not depend on what else the process has allocated.
-        gc.freeze()
-        gc.disable()
-        self._tap.__enter__()
+        with ExitStack() as stack:
+            stack.enter_context(garbage_waits())
+            url = server_url(self.adapter.server) if self.adapter.server else ""
+            self._hub = stack.enter_context(Hub(self._names, self._limit))
+            self._wire = WireTap(self._hub, url, reduced=self._reduced) if url else None
+            self._tap = self._wire or SqliteTap(self._hub, reduced=self._reduced)
+            stack.enter_context(self._tap)
+            self._left = stack.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._hub.__exit__()
-        self._tap.__exit__()
-        if self._collected:
-            gc.enable()
-        gc.unfreeze()
+    def __exit__(self, *error: Any) -> None:  # the three that a context is left with
+        self._left.__exit__(*error)
 
     @property
     def statements(self) -> int:
         """How many statements of workers were seen."""
         return self._tap.statements
+
+    @property
+    def unseen(self) -> str:
+        """Why nothing was seen of what the workers do; empty if something was."""
+        if self.statements:
+            return ""
+        through = "its door" if self._wire else "this Python's sqlite3"
+        return f"no statement of its own goes through {through}"
 
     def run(self, race: Race, choose: Callable[[Sequence[str], str | None], str]) -> Run:
         """Run a race under one schedule.
@@ -230,6 +244,7 @@ class Arena:
             Deadlock: The workers wait for each other.
             Stuck: A worker came to no next step in time.
             Fault: The store can't be opened, closed or read.
+            WireError: What a client sends can't be held.
         """
         if len(race.does) > len(self._names):
             here = len(self._names)
@@ -252,21 +267,26 @@ class Arena:
         drivers: dict[str, Driver] = {}
         try:
             for name in does:
-                drivers[name] = self._hub.call(name, session.opened)
+                url = self._wire.address(name) if self._wire else None
+                drivers[name] = self._hub.call(name, partial(session.opened, url))
             jobs = {
                 name: self._job(name, drivers[name], task, ops, came[name])
                 for name, ops in does.items()
             }
             taken = self._hub.run(jobs, choose)
-        finally:
+        except BaseException:
             for name, driver in drivers.items():
-                self._hub.call(name, driver.close)
+                with suppress(Fault, Stuck):  # what is cut short need not be closed in order
+                    self._hub.call(name, driver.close)
+            raise
+        for name, driver in drivers.items():
+            self._hub.call(name, driver.close)
         view = session.look(task)
         lost = gave_up(does, came)
         every = list(orders(task.oracle, task.model, session.clock.now(), does, lost))
         lawful = any(explained(self.adapter, task, order, came, view) for order in every)
         expected = () if lawful else tuple(dict.fromkeys(map(outcome, every)))
-        return Run(race, tuple(taken), came, view, expected)
+        return Run(race, tuple(taken), came, view, expected, self._hub.ordered)
 
     def _job(
         self,
