@@ -23,9 +23,10 @@ __all__ = ["Link", "Moment"]
 CHUNK: Final = 65536
 """How much is read at once, in bytes."""
 
-FIRST: Final = 0.0005
+FIRST: Final = 0.001
 """After how long without an answer the server is first asked whether it has a worker wait, in
-seconds. It is asked until it has answered, so this is a matter of speed alone."""
+seconds; a socket's time limit is no finer. It is asked until it has answered, so this is a matter
+of speed alone."""
 
 LAST: Final = 0.02
 """The longest time between two such questions, in seconds."""
@@ -170,7 +171,7 @@ class Link:
         Raises:
             Stuck: It has done neither in time.
         """
-        pause = FIRST
+        pause = 0.0 if self.waits else FIRST  # one that has waited most often still does
         session, blockers = self.framing.session, self._tap.blockers
         while not self._answered:
             asking = self._tap.hub.scheduled and blockers is not None and session is not None
@@ -183,7 +184,7 @@ class Link:
                 return False
             if deadline is not None and time.monotonic() > deadline:
                 raise Stuck(self.worker, self.text, self._tap.hub.limit)
-            pause = min(2 * pause, LAST)
+            pause = min(max(2 * pause, FIRST), LAST)
         return True
 
     def _hear(self, seconds: float | None) -> bool:
@@ -191,7 +192,7 @@ class Link:
         self.server.settimeout(seconds)
         try:
             data = self.server.recv(CHUNK)
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             return False
         except OSError:
             data = b""
