@@ -28,11 +28,10 @@ from scenes import fit, in_delete, of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lawful.strategies.accidents import Accident
+    from lawful.strategies.accidents import Accident, Statement
     from lawful.strategies.adapter import Adapter
     from lawful.strategies.aftermath import Found
     from lawful.strategies.crashes import Film
-    from lawful.strategies.sqlite_tap import Statement
     from lawful.sut import Clock, Refused
     from miniatures.honest import Call, Row
 

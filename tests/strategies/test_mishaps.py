@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-    from lawful.strategies.sqlite_tap import Statement
+    from lawful.strategies.accidents import Statement
 
 INSERT = "INSERT INTO rows VALUES (1)"
 

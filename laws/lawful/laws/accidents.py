@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
     from lawful.spec.oracle import Oracle, Position
     from lawful.spec.table import Letter
-    from lawful.strategies.accidents import Hit
+    from lawful.strategies.accidents import Hit, Statement
     from lawful.strategies.crashes import CrashSite, Film
     from lawful.strategies.seen import Problem, Seen
-    from lawful.strategies.sqlite_tap import Statement
     from lawful.strategies.trace import Op
 
     from .law import Tally
@@ -60,15 +59,15 @@ def each_call(stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call], Non
     Events, a heartbeat, the reaper with two tasks to reap, and the opening of the store.
     """
     from lawful.strategies.canary import distrust
-    from lawful.strategies.crashes import CrashSite
     from lawful.strategies.hub import Stuck
+    from lawful.strategies.severed import crash_site
 
-    if reason := distrust():
+    if reason := distrust(stage.adapter.server):
         tally.vague.append(reason)
         return
     row = rows(tally)
     oracle = stage.adapter.oracle({})
-    with CrashSite(stage.adapter, stage.folder("accidents"), limit=stage.limit) as site:
+    with crash_site(stage.adapter, stage.folder("accidents"), limit=stage.limit) as site:
         try:
             for position in starts(stage, oracle):
                 with row():
@@ -77,8 +76,8 @@ def each_call(stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call], Non
                             _judge(stage, tally, site, oracle, position, each, judge)
         except Stuck as error:
             tally.vague.append(str(error))
-        if not site.statements and (tally.triggers or not tally.blocked):
-            tally.vague.append("no statement of its own goes through this Python's sqlite3")
+        if site.unseen and (tally.triggers or not tally.blocked):
+            tally.vague.append(site.unseen)
 
 
 def _judge(

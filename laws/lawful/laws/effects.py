@@ -90,14 +90,14 @@ class _Scene(NamedTuple):
 def _each_scene(stage: Stage, tally: Tally, play: Callable[[_Scene], None]) -> None:
     """Play every first start and every first report, for each set of parameters."""
     from lawful.strategies.canary import distrust
-    from lawful.strategies.crashes import CrashSite
     from lawful.strategies.performing import Unready
+    from lawful.strategies.severed import crash_site
 
     lease, row = stage.table.lease, rows(tally)
-    if (reason := distrust()) or lease is None:
+    if (reason := distrust(stage.adapter.server)) or lease is None:
         tally.vague.append(reason or "no leases")
         return
-    with CrashSite(stage.adapter, stage.folder("effects"), limit=stage.limit) as site:
+    with crash_site(stage.adapter, stage.folder("effects"), limit=stage.limit) as site:
         for oracle in stage.oracles():
             with row():
                 for call, calls in _worked(stage, oracle, lease):
@@ -105,13 +105,16 @@ def _each_scene(stage: Stage, tally: Tally, play: Callable[[_Scene], None]) -> N
                         play(_Scene(site, call, oracle, lease, calls))
                     except Unready as unready:
                         raise unready_blocks(unready) from unready
-        if tally.triggers and not site.statements:
-            tally.vague.append("no statement of its own goes through this Python's sqlite3")
+        if tally.triggers and site.unseen:
+            tally.vague.append(site.unseen)
 
 
 def _worked(stage: Stage, oracle: Oracle, lease: Lease) -> Iterator[tuple[Call, int]]:
     """Yield a task's first start, and each report behind it: the receiver is called between."""
-    *way, letter = started_again(oracle, lease, oracle.origin) or ()
+    word = started_again(oracle, lease, oracle.origin)
+    if not word:
+        return
+    *way, letter = word
     there = oracle.origin
     for each in way:
         there = oracle.step(there, each).after

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from lawful.spec.errors import LawfulError
 from lawful.strategies.accidents import Sort
 from lawful.strategies.canary import distrust
-from lawful.strategies.crashes import CrashSite
 from lawful.strategies.driver import Fault
 from lawful.strategies.hub import Deadlock, Stuck
 from lawful.strategies.performing import Unready, perform
@@ -18,19 +17,19 @@ from lawful.strategies.racing import Arena
 from lawful.strategies.schedules import follow
 from lawful.strategies.seen import Hung
 from lawful.strategies.session import Session
+from lawful.strategies.severed import crash_site
 from lawful.strategies.watch import LIMIT, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from lawful.strategies.accidents import Accident, Mishap
+    from lawful.strategies.accidents import Accident, Mishap, Statement
     from lawful.strategies.adapter import Adapter
     from lawful.strategies.aftermath import Found
-    from lawful.strategies.crashes import Film
+    from lawful.strategies.crashes import CrashSite, Film
     from lawful.strategies.racing import Race, Run
     from lawful.strategies.seen import Seen
-    from lawful.strategies.sqlite_tap import Statement
     from lawful.strategies.trace import Op
 
 __all__ = ["Replayed", "Staged", "replay", "replay_accident", "replay_race"]
@@ -145,7 +144,7 @@ def replay_accident(
         LawfulError: Statements can't be seen here, or there are not so many.
     """
     _trust(adapter)
-    with CrashSite(adapter, folder / "accident", limit=limit) as site:
+    with crash_site(adapter, folder / "accident", limit=limit) as site:
         try:
             if accident.mishaps[0].sort is Sort.CRASH:
                 return _crashed(site, accident)

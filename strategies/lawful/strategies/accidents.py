@@ -33,7 +33,16 @@ if TYPE_CHECKING:
 
     from .trace import Op
 
-__all__ = ["Accident", "Hit", "Mishap", "Sort", "format_accident", "is_accident", "parse_accident"]
+__all__ = [
+    "Accident",
+    "Hit",
+    "Mishap",
+    "Sort",
+    "Statement",
+    "format_accident",
+    "is_accident",
+    "parse_accident",
+]
 
 Hit: TypeAlias = Done | Reopen
 """What may be hit: a worker's call, the reaper's, or closing the store and opening it again."""
@@ -67,6 +76,20 @@ class Mishap(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.sort}({self.at})"
+
+
+class Statement(NamedTuple):
+    """A statement that is about to run.
+
+    Attributes:
+        text: What it is.
+        lands: Whether what was written is there for everybody once it has run.
+        undoes: Whether it takes back what was written.
+    """
+
+    text: str
+    lands: bool
+    undoes: bool
 
 
 class Accident(NamedTuple):

@@ -27,7 +27,7 @@ from .clock import ManualClock
 from .driver import Driver, Fault
 from .garbage import garbage_waits
 from .hub import LIMIT, Hub, Stuck
-from .images import Camera, unsound
+from .images import Camera, Image, unsound
 from .moves import elapsing
 from .performing import bring, perform
 from .session import Session
@@ -36,20 +36,19 @@ from .trace import Reap, Reopen
 from .watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
     from pathlib import Path
 
-    from .accidents import Hit, Mishap
+    from .accidents import Hit, Mishap, Statement
     from .adapter import Adapter
-    from .images import Image
     from .seen import Seen
-    from .sqlite_tap import Statement
     from .trace import Op
     from .tracked import Tracked
 
-__all__ = ["CrashSite", "Film", "Hurt", "Last"]
+__all__ = ["WORKER", "CrashSite", "Film", "Hurt", "Last", "make"]
 
 WORKER: Final = "A"
+"""Who has the accidents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,8 @@ class Film:
         now: The clock, in seconds; it stands still.
         call: The call.
         statements: Its statements.
-        images: The store before each of them, and behind the last: one more than statements.
+        images: The store before each of them, and behind the last: one more than statements. Two
+            that are equal leave the same behind; only the site that made them can look at them.
         came: What came of the call.
     """
 
@@ -69,7 +69,7 @@ class Film:
     now: float
     call: Hit
     statements: tuple[Statement, ...]
-    images: tuple[Image, ...]
+    images: tuple[Hashable, ...]
     came: Came
 
 
@@ -134,6 +134,12 @@ class CrashSite:
         """How many statements were seen."""
         return self._tap.statements
 
+    @property
+    def unseen(self) -> str:
+        """Why nothing was seen of what the worker does; empty if something was."""
+        seen = self.statements > 0
+        return "" if seen else "no statement of its own goes through this Python's sqlite3"
+
     def perform(self, session: Session, op: Op) -> list[Seen]:
         """Do a step on the worker's thread, where the store is open; return what was judged."""
         steps: list[Seen] = self._do(lambda: perform(session, op))
@@ -163,7 +169,7 @@ class CrashSite:
         ):
             tasks = self._brought(session, before)
             now = session.clock.now()
-            return self._filmed(camera, tasks, now, call, lambda: _make(session, call))
+            return self._filmed(camera, tasks, now, call, lambda: make(session, call))
 
     def film_recovery(self, film: Film, number: int, tasks: Sequence[Tracked]) -> Film:
         """Recover from a crash when every lease has expired, with an image at each statement.
@@ -179,10 +185,8 @@ class CrashSite:
             Stuck: The worker came to no next statement in time.
             Fault: The store can't be opened or closed.
         """
-        lease, offered = self.adapter.table.lease, self.adapter.offered
-        late = elapsing(lease)[1] if lease and "clock" not in self.adapter.gaps else 0
+        late, reaper = self._lateness()
         clock = ManualClock(film.now + late)
-        reaper = Reap() if late and "reap" in offered else None
         opened: list[Driver] = []
 
         def recover(folder: Path) -> Came:
@@ -195,7 +199,7 @@ class CrashSite:
                 driver.close()
 
         with (
-            self._folder_of(film.images[number]) as folder,
+            self._folder_of(_image(film, number)) as folder,
             Camera(folder) as camera,
             self._closing(close),
         ):
@@ -209,7 +213,7 @@ class CrashSite:
             film: The call.
             number: Which of its images the crash left.
         """
-        with self._folder_of(film.images[number]) as aside:
+        with self._folder_of(_image(film, number)) as aside:
             if problem := unsound(aside):
                 return Found((), "a database without a fault", problem)
         try:
@@ -229,7 +233,7 @@ class CrashSite:
             tasks: The tasks, as they were found there; the session goes on with them.
         """
         with (
-            self._folder_of(film.images[number]) as folder,
+            self._folder_of(_image(film, number)) as folder,
             self._session(folder, ManualClock(film.now)) as session,
         ):
             self._do(lambda: [session.adopt(task, task.model) for task in tasks])
@@ -264,7 +268,7 @@ class CrashSite:
                 os.kill(os.getpid(), signal.SIGKILL)
             return able[0]
 
-        came = self._run(lambda: _make(session, call), choose)
+        came = self._run(lambda: make(session, call), choose)
         if next(numbers) == at:
             tell(Last(tasks, session.clock.now(), came))
             os.kill(os.getpid(), signal.SIGKILL)
@@ -297,7 +301,7 @@ class CrashSite:
                     wrong[mishap.sort](WORKER)
                 return able[0]
 
-            job = self._tap.losing(WORKER, lambda: _make(session, call))
+            job = self._tap.losing(WORKER, lambda: make(session, call))
             came = self._run(job, choose)
             if len(statements) < mishap.at:
                 raise LawfulError(f"{mishap}: there are {len(statements)} statements")
@@ -351,6 +355,12 @@ class CrashSite:
             raise
         self._do(close)
 
+    def _lateness(self) -> tuple[float, Reap | None]:
+        """Return when every lease has expired, in seconds from now, and the reaper, if any."""
+        lease, adapter = self.adapter.table.lease, self.adapter
+        late = elapsing(lease)[1] if lease and "clock" not in adapter.gaps else 0
+        return late, Reap() if late and "reap" in adapter.offered else None
+
     def _brought(self, session: Session, before: Sequence[Op]) -> tuple[Tracked, ...]:
         """Bring the tasks of a store to where a call is made, and return them as they are then."""
         self._do(lambda: bring(session, before))
@@ -394,11 +404,23 @@ class CrashSite:
         return found
 
 
-def _make(session: Session, call: Hit) -> Came:
-    """Make a call; nothing is judged."""
+def _image(film: Film, number: int) -> Image:
+    image = film.images[number]
+    assert isinstance(image, Image)  # noqa: S101 - this site has made the film
+    return image
+
+
+def make(session: Session, call: Hit, url: str | None = None) -> Came:
+    """Make a call; nothing is judged.
+
+    Args:
+        session: The store.
+        call: The call.
+        url: Where a store that is opened again finds its server; by default where it always is.
+    """
     if isinstance(call, Reopen):
         try:
-            session.restart()
+            session.restart(url)
         except Fault as fault:
             # The frames of the process that has failed are gone with it, and what they had open.
             fault.__cause__ = fault.__context__ = None

@@ -22,6 +22,8 @@ from lawful.sut.contract import Entry, Reading, Refusal, Refused
 from .watch import Overrun
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lawful.spec.table import Letter
     from lawful.sut.contract import Clock, TaskId
 
@@ -79,6 +81,10 @@ class Fault(Exception):
         self.trail = trail
         self.hung = hung
         super().__init__(f"{method}: {problem}")
+
+    def __reduce__(self) -> tuple[Callable[..., Fault], tuple[str, str, str], dict[str, bool]]:
+        """Return how it is made again in another process."""
+        return type(self), (self.method, self.problem, self.trail), {"hung": self.hung}
 
 
 class Driver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from contextlib import suppress
 from pathlib import Path
@@ -12,9 +13,10 @@ from .aftermath import stored
 from .calls import called, known
 from .child import Child
 from .clock import ManualClock, MappedClock
-from .crashes import CrashSite
-from .driver import Driver
+from .driver import Driver, Fault
+from .servers import KINDS, server_url
 from .session import Session
+from .severed import crash_site
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -62,7 +64,8 @@ def killed(
         Gone: The process came to nothing.
         Fault: The store can't be opened or read.
     """
-    with Child(_make_and_die, adapter, str(folder), tuple(before), call, at) as process:
+    url = server_url(adapter.server) if adapter.server else ""
+    with Child(_make_and_die, adapter, url, str(folder), tuple(before), call, at) as process:
         said: list[Last | None] = process.words()
     if not said or said[-1] is None:
         return None
@@ -72,9 +75,16 @@ def killed(
 
 
 def _make_and_die(
-    pipe: Connection, adapter: Adapter, folder: str, before: Sequence[Op], call: Hit, at: int
+    pipe: Connection,
+    adapter: Adapter,
+    url: str,
+    folder: str,
+    before: Sequence[Op],
+    call: Hit,
+    at: int,
 ) -> None:
-    with CrashSite(adapter, Path(folder)) as site:
+    _share(adapter, url)
+    with crash_site(adapter, Path(folder)) as site:
         site.die(Path(folder), before, call, at, pipe.send)
     pipe.send(None)
 
@@ -96,10 +106,24 @@ class Worker:
     """
 
     def __init__(self, adapter: Adapter, folder: Path, clock: Path) -> None:
-        self.process = Child(_work, adapter, str(folder), str(clock))
+        url = server_url(adapter.server) if adapter.server else ""
+        self.process = Child(_work, adapter, url, str(folder), str(clock))
 
     def __enter__(self) -> Worker:
-        self.process.hear()
+        """Wait until it has opened the store.
+
+        Raises:
+            Fault: It can't be opened there.
+            Gone: The process came to nothing.
+        """
+        try:
+            fault: Fault | None = self.process.hear()
+        except BaseException:
+            self.process.__exit__()
+            raise
+        if fault is not None:
+            self.process.__exit__()
+            raise fault
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -120,11 +144,22 @@ class Worker:
         return came
 
 
-def _work(pipe: Connection, adapter: Adapter, folder: str, clock: str) -> None:
+def _work(pipe: Connection, adapter: Adapter, url: str, folder: str, clock: str) -> None:
+    _share(adapter, url)
     driver = Driver(adapter, Watch())
-    driver.open(Path(folder), MappedClock(Path(clock)))
-    pipe.send("open")
+    try:
+        driver.open(Path(folder), MappedClock(Path(clock)), url)
+    except Fault as fault:
+        pipe.send(fault)
+        return
+    pipe.send(None)
     with suppress(EOFError):
         while True:
             task, op = pipe.recv()
             pipe.send(called(driver, task, known(task, op)))
+
+
+def _share(adapter: Adapter, url: str) -> None:
+    """Have this process use the server of the one that began it, and start none of its own."""
+    if adapter.server:
+        os.environ[KINDS[adapter.server].variable] = url

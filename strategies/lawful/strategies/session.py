@@ -391,10 +391,14 @@ class Session:
                 seen.problems += (Problem(Aspect.CLAIM, says[want], says[named]),)
         return [seen for _, seen in steps]
 
-    def restart(self) -> None:
-        """Close the store and open it again; nothing is judged."""
+    def restart(self, url: str | None = None) -> None:
+        """Close the store and open it again; nothing is judged.
+
+        Args:
+            url: Where the server is, as for :meth:`opened`.
+        """
         self.driver.close()
-        self.driver = self.opened()
+        self.driver = self.opened(url)
 
     def reopen(self) -> list[Seen]:
         """Close the store, open it again, and judge every task.

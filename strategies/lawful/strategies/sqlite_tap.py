@@ -15,7 +15,9 @@ import sys
 import threading
 import weakref
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from .accidents import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from .hub import Hub
 
-__all__ = ["SqliteTap", "Statement", "unfit"]
+__all__ = ["SqliteTap", "unfit"]
 
 T = TypeVar("T")
 
@@ -68,20 +70,6 @@ def _handle(connection: sqlite3.Connection) -> int:
     """Return the address of SQLite's own connection: the first field of Python's."""
     pointer = ctypes.c_void_p.from_address(id(connection) + object.__basicsize__).value
     return pointer or 0
-
-
-class Statement(NamedTuple):
-    """A statement that is about to run.
-
-    Attributes:
-        text: What it is.
-        lands: Whether what was written is there for everybody once it has run.
-        undoes: Whether it takes back what was written.
-    """
-
-    text: str
-    lands: bool
-    undoes: bool
 
 
 class _Link:

@@ -26,6 +26,7 @@ from .wire_redis import RedisFraming
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from .accidents import Statement
     from .hub import Hub
     from .turns import Framing, Turn
 
@@ -72,6 +73,7 @@ class WireTap:
         self._numbers = itertools.count(1)
         self._turns: dict[str, int] = {}
         self._cuts: dict[str, _Cut] = {}
+        self._at: dict[str, Statement] = {}
 
     def __enter__(self) -> WireTap:
         if self._address.kind == "postgresql":
@@ -99,6 +101,10 @@ class WireTap:
     def note(self, worker: str) -> None:
         """Take in that a worker has done all it had to do: nothing is to be looked at here."""
 
+    def statement(self, worker: str) -> Statement:
+        """Return the turn before which a worker is parked."""
+        return self._at[worker]
+
     def cut(self, worker: str, turn: int, when: Moment) -> None:
         """Cut a worker's connection at one of its turns, and have the client find out.
 
@@ -112,6 +118,10 @@ class WireTap:
         if turn < 1:
             raise ValueError(f"turns are counted from 1; got {turn}")
         self._cuts[worker] = _Cut(self._turns.get(worker, 0) + turn, when)
+
+    def spare(self, worker: str) -> None:
+        """Forget a cut that has not come."""
+        self._cuts.pop(worker, None)
 
     # -- connections -----------------------------------------------------------------------------
 
@@ -150,6 +160,7 @@ class WireTap:
             if self.hub.scheduled:
                 self.hub.pass_by(worker, turn.text)
             return None
+        self._at[worker] = link.statement(turn.text)
         with link.stopping():
             self.hub.park(worker, turn.text)
         number = self._turns[worker] = self._turns.get(worker, 0) + 1
