@@ -13,12 +13,13 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
-from lawful.strategies.adapter import describe, describe_class
+from lawful.strategies.adapter import AdapterError, describe, describe_class
 from lawful.strategies.calls import Came
 from lawful.strategies.linear import explained, gave_up, orders
 from lawful.strategies.performing import perform
 from lawful.strategies.racing import Arena, parse_race
 from lawful.strategies.schedules import explore
+from lawful.strategies.servers import ServerError, server_url
 from lawful.strategies.session import Session
 from lawful.strategies.stores import store_folder
 from lawful.strategies.trace import TASK, Fire
@@ -177,6 +178,13 @@ def main() -> int:
         ("compared, logged later", describe_class(LogsLater, "later", table=table), LOGGED),
     ]
     limits = {"reference (BEGIN IMMEDIATE)": 0.10, "checked, default mode": 0.15}
+    for name in ("postgresql", "redis", "redis-lua"):
+        try:
+            stores[name] = describe(name)
+            server_url(stores[name].server)
+        except (AdapterError, ServerError) as error:
+            stores.pop(name, None)
+            print(f"{name}: left out: {error}")
     with store_folder() as folder:
         title = "two starts of one task"
         print(f"{title:<28} {'schedules':>9} {'all':>5} {'of all':>6} {'per s':>6}")

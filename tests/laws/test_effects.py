@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import racers
+import scenes
 from lawful.laws import Status
 from lawful.laws.effects import LAWS, starts_at_most
-from lawful.laws.law import Tally, conclude
-from lawful.laws.smoke import smoke
-from lawful.laws.stage import Stage
-from lawful.laws.verdict import Evidence
 from lawful.spec.oracle import Oracle
-from lawful.strategies.adapter import describe, describe_class
+from lawful.strategies.adapter import describe
 from lawful.strategies.receiver import Receiver
-from lawful.strategies.watch import Watch
-from miniatures.trial import task_table, workplace
+from miniatures.trial import task_table
+from scenes import of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,23 +25,8 @@ if TYPE_CHECKING:
     from miniatures.honest import Row
 
 
-def of(factory: type) -> Adapter:
-    return describe_class(factory, f"effects:{factory.__name__}", table=task_table())
-
-
 def judged(adapter: Adapter) -> dict[str, Check]:
-    """Judge the effects alone, as after walks that have found nothing."""
-    checks = {}
-    with workplace() as folder:
-        fit = smoke(adapter, folder, Watch()).adapter
-        stage = Stage(fit, folder, Watch())
-        for params in fit.table.valuations:
-            stage.evidence[tuple(params.items())] = Evidence(fit.oracle(params))
-        for law in LAWS:
-            tally = Tally()
-            law.run(stage, tally)
-            checks[law.id] = conclude(law, tally)
-    return checks
+    return scenes.judged(LAWS, adapter)
 
 
 class ForgetsAttempts(racers.Whole):

@@ -7,39 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 import racers
+import scenes
 from lawful.laws import Status
-from lawful.laws.law import Tally, conclude
 from lawful.laws.processes import LAWS
-from lawful.laws.smoke import smoke
-from lawful.laws.stage import Stage
-from lawful.laws.verdict import Evidence
-from lawful.strategies.adapter import describe, describe_class
-from lawful.strategies.watch import Watch
-from miniatures.trial import task_table, workplace
+from lawful.strategies.adapter import describe
+from scenes import of
 
 if TYPE_CHECKING:
     from lawful.laws import Check
     from lawful.strategies.adapter import Adapter
 
 
-def of(factory: type) -> Adapter:
-    name = f"{factory.__module__}:{factory.__name__}"
-    return describe_class(factory, name, table=task_table())
-
-
 def judged(adapter: Adapter) -> dict[str, Check]:
-    """Judge what processes do alone, as after walks that have found nothing."""
-    checks = {}
-    with workplace() as folder:
-        fit = smoke(adapter, folder, Watch()).adapter
-        stage = Stage(fit, folder, Watch())
-        for params in fit.table.valuations:
-            stage.evidence[tuple(params.items())] = Evidence(fit.oracle(params))
-        for law in LAWS:
-            tally = Tally()
-            law.run(stage, tally)
-            checks[law.id] = conclude(law, tally)
-    return checks
+    return scenes.judged(LAWS, adapter)
 
 
 def test_the_reference_passes() -> None:

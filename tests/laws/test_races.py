@@ -76,6 +76,13 @@ def test_the_reference_passes_every_pair_from_every_position_with_two_preemption
     assert checks["race/pairs"].triggers >= 22 * 55  # positions x unordered pairs of ten calls
 
 
+@pytest.mark.slow
+def test_under_begin_immediate_the_version_in_an_update_never_decides() -> None:
+    # `Whole` writes by the id alone: a mutant without the predicate is equivalent there.
+    checks = judged(of(racers.Whole), thorough=True)
+    assert {check.status for check in checks.values()} == {Status.PASS}
+
+
 def test_what_goes_through_no_sqlite_is_unsupported_and_never_passed() -> None:
     for check in judged(of(Honest)).values():
         assert check.status is Status.UNSUPPORTED
