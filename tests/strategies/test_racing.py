@@ -83,9 +83,8 @@ def runs(
 ) -> list[Run]:
     """Run a race under every schedule."""
     adapter = described(factory)
-    race = parse_race(line, adapter.table)
-    workers = len(race.does)
-    with workplace() as folder, Arena(adapter, folder, workers=workers, reduced=reduced) as arena:
+    race = parse_race(line, adapter.table)._replace(every=not reduced)
+    with workplace() as folder, Arena(adapter, folder, workers=len(race.does)) as arena:
         return list(explore(lambda chooser: arena.run(race, chooser), most=most))
 
 
@@ -263,6 +262,8 @@ def test_a_schedule_stands_behind_the_race() -> None:
     race = parse_race(STARTS, TABLE)
     assert parse_run(f"{STARTS} || A | B B | A", TABLE) == (race, ("A", "B", "B", "A"))
     assert parse_run(STARTS, TABLE) == (race, ())
+    every = race._replace(every=True)
+    assert parse_run(f"{STARTS} || EVERY A | B B | A", TABLE) == (every, ("A", "B", "B", "A"))
     with pytest.raises(ScheduleError, match=r"'C'; workers are A, B$"):
         parse_run(f"{STARTS} || A | C", TABLE)
     assert not is_race("enqueue@client start@worker-1")
@@ -380,3 +381,11 @@ def test_a_race_of_three_needs_an_arena_of_three(tmp_path: Path) -> None:
         pytest.raises(ValueError, match="3 workers; this arena has 2"),
     ):
         arena.run(race, follow(()))
+
+
+def test_a_run_in_which_each_statement_was_a_choice_is_run_again_so() -> None:
+    wrong = next(run for run in runs(racers.DefaultMode, STARTS, reduced=False) if not run.lawful)
+    assert " || EVERY " in wrong.line
+    again = followed(racers.DefaultMode, wrong.line, times=3)
+    assert [run.taken for run in again] == [wrong.taken] * 3
+    assert [run.line for run in again] == [wrong.line] * 3

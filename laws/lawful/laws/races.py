@@ -67,7 +67,9 @@ def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
                     for race in races(stage, begun):
                         with row():
                             _sound(stage, oracle, race, begun.task)
-                            _explore(stage, arena, race, tally)
+                            if not _explore(stage, arena, race, tally) and stage.thorough:
+                                # What no schedule of fewer choices has shown, none of all must.
+                                _explore(stage, arena, race._replace(every=True), tally)
         except Unfollowed as error:
             tally.vague.append(str(error))
         if tally.triggers and arena.unseen:
@@ -137,8 +139,8 @@ def _sound(stage: Stage, oracle: Oracle, race: Race, task: Played) -> None:
                 position = answer.after.position
 
 
-def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> None:
-    """Run a race's schedules, as far as the first that no order explains."""
+def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> bool:
+    """Run a race's schedules, as far as the first that no order explains; say if there is one."""
     from lawful.strategies.driver import Fault
     from lawful.strategies.hub import Deadlock, Stuck
     from lawful.strategies.performing import Unready
@@ -151,16 +153,18 @@ def _explore(stage: Stage, arena: Arena, race: Race, tally: Tally) -> None:
             if not run.lawful:
                 if not (run.in_turn and stage.faulty):
                     tally.find(_finding(run))
-                return
+                return True
     except Unready as unready:
         raise unready_blocks(unready) from unready
     except (Deadlock, Fault) as error:
         tally.find(_failed(race, str(error)))
+        return True
     except Diverged as error:
         raise Unfollowed(f"its steps are not the same each time: {error}") from error
     except Stuck as error:
         tally.find(_failed(race, str(error)))
         raise Unfollowed(str(error)) from error
+    return False
 
 
 class Unfollowed(Exception):

@@ -48,6 +48,9 @@ __all__ = [
     "parse_run",
 ]
 
+_EVERY: Final = "EVERY"
+"""What a schedule begins with in which each statement is a choice."""
+
 WORKERS: Final = ("A", "B", "C")
 """What workers are called in a schedule."""
 
@@ -58,10 +61,12 @@ class Race(NamedTuple):
     Attributes:
         before: What brings the task to where the race begins.
         does: What each worker does, the first being worker A.
+        every: Whether each statement is a choice, those included that the others can't see.
     """
 
     before: tuple[Op, ...]
     does: tuple[tuple[Done, ...], ...]
+    every: bool = False
 
     @property
     def by_worker(self) -> dict[str, tuple[Done, ...]]:
@@ -105,14 +110,18 @@ def is_race(line: str) -> bool:
 def parse_run(line: str, table: Table) -> tuple[Race, tuple[str, ...]]:
     """Read a race and, behind it, its schedule: ``BEFORE || A || B || A | B B | A``.
 
+    One that begins with ``EVERY`` has each statement as a choice.
+
     Raises:
         TraceError: The race can't be read.
         ScheduleError: The schedule can't.
     """
     rest, _, last = line.rpartition("||")
-    if rest.count("||") >= 2 and set(last.split()) <= {*WORKERS, "|"}:
-        race = parse_race(rest, table)
-        return race, parse_schedule(last, tuple(race.by_worker))
+    words = last.split()
+    every = words[:1] == [_EVERY]
+    if rest.count("||") >= 2 and set(words[every:]) <= {*WORKERS, "|"}:
+        race = parse_race(rest, table)._replace(every=every)
+        return race, parse_schedule(" ".join(words[every:]), tuple(race.by_worker))
     return parse_race(line, table), ()
 
 
@@ -150,7 +159,8 @@ class Run:
     @property
     def line(self) -> str:
         """The race and its schedule in one line, as ``lawful replay`` reads it."""
-        return f"{format_race(self.race)} || {self.schedule}"
+        every = f"{_EVERY} " if self.race.every else ""
+        return f"{format_race(self.race)} || {every}{self.schedule}"
 
     @property
     def in_turn(self) -> bool:
@@ -184,7 +194,6 @@ class Arena:
         adapter: The implementation.
         folder: A folder for stores.
         workers: How many there may be.
-        reduced: Whether statements that other workers can't see are no choice.
         limit: How long a worker may take from one step to the next, in seconds.
     """
 
@@ -194,13 +203,11 @@ class Arena:
         folder: Path,
         *,
         workers: int = 2,
-        reduced: bool = True,
         limit: float = LIMIT,
     ) -> None:
         self.adapter = adapter
         self._folder = folder
         self._names = WORKERS[:workers]
-        self._reduced = reduced
         self._limit = limit
         self._numbers = itertools.count()
 
@@ -209,8 +216,8 @@ class Arena:
             stack.enter_context(garbage_waits())
             url = server_url(self.adapter.server) if self.adapter.server else ""
             self._hub = stack.enter_context(Hub(self._names, self._limit))
-            self._wire = WireTap(self._hub, url, reduced=self._reduced) if url else None
-            self._tap = self._wire or SqliteTap(self._hub, reduced=self._reduced)
+            self._wire = WireTap(self._hub, url) if url else None
+            self._tap = self._wire or SqliteTap(self._hub)
             stack.enter_context(self._tap)
             self._left = stack.pop_all()
         return self
@@ -249,6 +256,7 @@ class Arena:
         if len(race.does) > len(self._names):
             here = len(self._names)
             raise ValueError(f"the race has {len(race.does)} workers; this arena has {here}")
+        self._tap.reduced = not race.every
         folder = self._folder / f"race-{next(self._numbers)}"
         gc.collect()
         with Session(self.adapter, folder, Watch()) as session:

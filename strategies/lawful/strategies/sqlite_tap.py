@@ -91,13 +91,14 @@ class SqliteTap:
         reduced: Whether statements that the other workers can't see are no choice.
 
     Attributes:
+        reduced: The same, for the next schedule.
         statements: How many statements of workers were seen.
     """
 
     def __init__(self, hub: Hub, *, reduced: bool = True) -> None:
         self.statements = 0
         self._hub = hub
-        self._reduced = reduced
+        self.reduced = reduced
         self._links: dict[int, _Link] = {}
         self._at: dict[str, _Link] = {}
         self._losing: set[str] = set()
@@ -209,7 +210,7 @@ class SqliteTap:
         text = " ".join(statement.split())
         link.next = Statement(text, _lands(link.handle, first), first == "ROLLBACK")
         self._at[link.worker] = link
-        if self._reduced and _unseen(link.state, first, second):
+        if self.reduced and _unseen(link.state, first, second):
             self._hub.pass_by(link.worker, text)
             return
         wants = link.state is State.NONE and (

@@ -54,6 +54,7 @@ class WireTap:
         reduced: Whether turns that the other workers can't see are no choice.
 
     Attributes:
+        reduced: The same, for the next schedule.
         statements: How many turns of workers were seen.
 
     Raises:
@@ -66,7 +67,7 @@ class WireTap:
         self.blockers: Blockers | None = None
         self._url = url
         self._address = parse_address(url)
-        self._reduced = reduced
+        self.reduced = reduced
         self._lock = threading.Lock()
         self._doors: dict[str, _Door] = {}
         self._links: list[Link] = []
@@ -156,7 +157,7 @@ class WireTap:
             return None
         worker = link.worker
         self.statements += 1
-        if self._reduced and turn.sight is Sight.UNSEEN:
+        if self.reduced and turn.sight is Sight.UNSEEN:
             if self.hub.scheduled:
                 self.hub.pass_by(worker, turn.text)
             return None
