@@ -15,6 +15,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from .accidents import Statement
 from .addresses import LOOPBACK, parse_address
 from .blockers import Blockers
 from .hub import Stuck
@@ -26,7 +27,6 @@ from .wire_redis import RedisFraming
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .accidents import Statement
     from .hub import Hub
     from .turns import Framing, Turn
 
@@ -120,7 +120,7 @@ class WireTap:
         self._cuts[worker] = _Cut(self._turns.get(worker, 0) + turn, when)
 
     def spare(self, worker: str) -> None:
-        """Forget a cut that has not come."""
+        """Forget a cut that has not come, and let a worker in again."""
         self._cuts.pop(worker, None)
 
     # -- connections -----------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class WireTap:
             if self.hub.scheduled:
                 self.hub.pass_by(worker, turn.text)
             return None
-        self._at[worker] = link.statement(turn.text)
+        self._at[worker] = Statement(turn.text, turn.lands, turn.undoes)
         with link.stopping():
             self.hub.park(worker, turn.text)
         number = self._turns[worker] = self._turns.get(worker, 0) + 1
