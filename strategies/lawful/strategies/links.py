@@ -257,6 +257,19 @@ class Link:
         with suppress(OSError):
             self.server.shutdown(socket.SHUT_RDWR)
 
+    def sever(self) -> None:
+        """Cut it where it rests, and wait until the server has let go of it.
+
+        Raises:
+            Stuck: That takes too long.
+        """
+        self._cut = True
+        with suppress(OSError):
+            self._client.shutdown(socket.SHUT_RD)
+        self.thread.join(self._tap.hub.limit)
+        if self.thread.is_alive():
+            raise Stuck(self.worker, self.text, self._tap.hub.limit)
+
     def drop(self) -> None:
         """End it, whatever it is at."""
         self.part()
