@@ -11,6 +11,7 @@ import racers
 from lawful.laws.smoke import smoke
 from lawful.strategies.accidents import parse_accident
 from lawful.strategies.adapter import describe, describe_class
+from lawful.strategies.child import Gone
 from lawful.strategies.clock import MappedClock
 from lawful.strategies.crashes import CrashSite
 from lawful.strategies.killing import Worker, killed, unfit
@@ -88,6 +89,14 @@ def test_a_process_is_killed_before_a_statement_behind_the_last_and_not_at_all(
     states = [found and (found.got or found.tasks[0].view.reading.state) for found in founds]
     half = "running by worker-1 at version 2, history of 1"
     assert states == ["queued", half, "running", None]
+
+
+def test_a_process_that_ends_by_an_error_of_its_own_was_not_killed(tmp_path: Path) -> None:
+    adapter = described("racers:HistoryAfter")
+    (tmp_path / "taken").write_text("where the store is to be")
+    start = Fire(adapter.table.letters[1], "worker-1")
+    with pytest.raises(Gone, match="ended before it could be killed"):
+        killed(adapter, tmp_path / "taken", (), start, 1)
 
 
 def test_a_worker_of_another_process_has_the_same_store_and_the_same_time(tmp_path: Path) -> None:

@@ -574,6 +574,64 @@ def test_whoever_is_cut_hears_nothing_while_the_server_has_the_connection() -> N
             assert client.recv(1) == b""
 
 
+class TwoConnections(wired.NoPredicate):
+    """Writes on one connection and then asks on another, and on a third if that fails."""
+
+    def run(self, worker: str) -> str:
+        self.db.execute("UPDATE task SET version = 1 WHERE id = 1")
+        second = psycopg.connect(self.url)
+        try:
+            with contextlib.suppress(psycopg.OperationalError):
+                second.execute("SELECT 2")
+            with contextlib.closing(psycopg.connect(self.url)) as third:
+                third.execute("SELECT 3")
+            self.db.commit()
+        finally:
+            second.close()
+        return "added"
+
+
+@pytest.mark.parametrize(
+    ("kills", "results", "steps"),
+    [
+        (False, "added", ["BEGIN", "UPDATE", "BEGIN", "SELECT 2", "BEGIN", "SELECT 3", "COMMIT"]),
+        (True, "OperationalError", ["BEGIN", "UPDATE", "BEGIN", "SELECT 2"]),
+    ],
+)
+def test_one_that_is_killed_has_no_connection_left_and_gets_none(
+    kills: bool, results: str, steps: list[str]
+) -> None:
+    left: list[int] = []
+
+    with wired.Bench(TwoConnections, workers="A", reduced=False) as bench:
+        assert isinstance(bench.store, wired.Tables)
+        tables = bench.store
+
+        class Looks(TwoConnections):
+            def run(self, worker: str) -> str:
+                try:
+                    return super().run(worker)
+                finally:
+                    left.append(tables.sessions())
+
+        bench.programs["A"] = Looks
+        there = tables.sessions()
+        with bench.opened() as opened:
+            if kills:
+                bench.tap.kill("A", 4)
+            else:
+                bench.tap.cut("A", 4, Moment.BEFORE)
+            found = bench.on(opened, follow(""))
+            assert (found.results, found.stored[0]) == ({"A": results}, 0 if kills else 1)
+            told = [step.removeprefix("A ") for step in found.steps]
+            assert [step[: len(begins)] for step, begins in zip(told, steps, strict=True)] == steps
+            assert (left[0] == there) is kills
+            bench.tap.spare("A")
+            assert bench.on(opened, follow("")).results == {"A": results}  # it is closed, or not
+        with bench.opened() as opened:
+            assert bench.on(opened, follow("")).results == {"A": "added"}
+
+
 def test_a_cut_behind_the_last_turn_is_none() -> None:
     assert cut(wired.ForUpdate, 5, Moment.AFTER).results == {"A": "added"}
     with Hub("A") as hub, pytest.raises(ValueError, match="counted from 1; got 0"):

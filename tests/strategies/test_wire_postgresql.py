@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from lawful.strategies.turns import MOST, Sight, Turn, WireError
-from lawful.strategies.wire_postgresql import PostgresqlFraming, sight_of
+from lawful.strategies.wire_postgresql import PostgresqlFraming, may_land, sight_of
 
 
 def sent(tag: str, body: bytes = b"") -> bytes:
@@ -97,7 +97,9 @@ def test_a_refusal_ends_the_answer_to_a_connection_that_begins() -> None:
 
 def test_a_query_is_a_turn_with_its_text(begun: PostgresqlFraming) -> None:
     asked = query("UPDATE task\n   SET version = 1")
-    assert turns(begun, asked) == [Turn(asked, "UPDATE task SET version = 1", Sight.SEEN)]
+    assert turns(begun, asked) == [
+        Turn(asked, "UPDATE task SET version = 1", Sight.SEEN, lands=True),
+    ]
 
 
 def test_a_batch_is_one_turn_as_far_as_its_sync(begun: PostgresqlFraming) -> None:
@@ -172,6 +174,73 @@ def test_who_can_tell_when_a_statement_runs(text: str, sight: Sight) -> None:
     assert sight_of(text) is sight
 
 
+@pytest.mark.parametrize(
+    ("text", "alone", "within"),
+    [
+        ("UPDATE task SET version = 1", True, False),
+        ("WITH one AS (DELETE FROM task RETURNING id) SELECT * FROM one", True, False),
+        ("FLY high", True, False),
+        ("SELECT id FROM task FOR UPDATE", False, False),
+        ("SELECT add_job($1)", True, False),
+        ("SELECT id INTO kept FROM task", True, False),
+        ("SELECT intov FROM task", False, False),
+        ("BEGIN ISOLATION LEVEL SERIALIZABLE", False, False),
+        ('SAVEPOINT "_pg3_1"', False, False),
+        ('RELEASE "_pg3_1"', False, False),
+        ("ROLLBACK TO x", False, False),
+        ("ROLLBACK", False, False),
+        ("COMMIT", True, True),
+        ("/* the end */ end", True, True),
+        ("BEGIN; UPDATE task SET version = 2; COMMIT", True, True),
+        ("", True, False),
+    ],
+)
+def test_what_may_leave_something_behind(text: str, alone: bool, within: bool) -> None:
+    assert may_land(text, within=False) is alone
+    assert may_land(text, within=True) is within
+
+
+IN_TRANSACTION, FAILED = sent("Z", b"T"), sent("Z", b"E")
+
+
+def test_the_server_says_whether_a_transaction_is_open(begun: PostgresqlFraming) -> None:
+    lands = []
+    for text, ready in (
+        ("UPDATE a", READY),
+        ("BEGIN", IN_TRANSACTION),
+        ("UPDATE a", IN_TRANSACTION),
+        ("SAVEPOINT s", IN_TRANSACTION),
+        ("UPDATE a", FAILED),
+        ("UPDATE a", FAILED),
+        ("ROLLBACK TO s", IN_TRANSACTION),
+        ("UPDATE a", IN_TRANSACTION),
+        ("COMMIT", READY),
+        ("UPDATE a", READY),
+    ):
+        (turn,) = begun.asked(query(text))
+        begun.heard(ready)
+        lands.append(turn.lands)
+    assert lands == [True, *[False] * 7, True, True]
+
+
+def test_a_batch_lands_by_any_of_its_statements(begun: PostgresqlFraming) -> None:
+    def batch(*texts: str) -> bytes:
+        return b"".join(parse("", text) + bind("") + EXECUTE for text in texts) + SYNC
+
+    told = [
+        turn.lands
+        for texts in (("BEGIN", "UPDATE a"), ("BEGIN", "UPDATE a", "COMMIT"), ("SELECT a",))
+        for turn in turns(begun, batch(*texts))
+    ]
+    assert told == [False, True, False]
+
+
+def test_what_takes_back_is_told(begun: PostgresqlFraming) -> None:
+    texts = ("ROLLBACK", "abort", "ROLLBACK TO s", "COMMIT", "DISCARD ALL")
+    undoes = [turn.undoes for text in texts for turn in turns(begun, query(text))]
+    assert undoes == [True, True, True, False, False]
+
+
 def test_a_long_text_is_told_in_part(begun: PostgresqlFraming) -> None:
     (turn,) = turns(begun, query("SELECT " + "x" * 1000))
     assert turn.text == "SELECT " + "x" * 390 + "..."
@@ -232,11 +301,11 @@ def test_the_rows_of_a_copy_are_a_turn_of_their_own(
 ) -> None:
     text = "COPY task FROM STDIN"
     asked = parse("", text) + bind("") + EXECUTE + SYNC if batched else query(text)
-    assert list(begun.asked(asked)) == [Turn(asked, text, Sight.SEEN)]
+    assert list(begun.asked(asked)) == [Turn(asked, text, Sight.SEEN, lands=True)]
     assert begun.heard(sent("G", bytes(3)))
     rows = sent("d", b"1\t0\n") + sent("d", b"2\t0\n") + sent("c") + (SYNC if batched else b"")
     assert list(begun.asked(rows[:-1])) == []
-    assert list(begun.asked(rows[-1:])) == [Turn(rows, "COPY: its rows", Sight.SEEN)]
+    assert list(begun.asked(rows[-1:])) == [Turn(rows, "COPY: its rows", Sight.SEEN, lands=True)]
     assert not begun.heard(sent("C", b"COPY 2\0"))
     assert begun.heard(READY)
     assert turns(begun, query("SELECT 1"))[0].text == "SELECT 1"

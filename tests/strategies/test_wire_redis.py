@@ -26,7 +26,7 @@ def sights(*commands: str) -> list[tuple[str, Sight]]:
 def test_a_command_is_a_turn_with_its_words() -> None:
     asked = command("HSET", "task", "version", "ö 1")
     assert list(RedisFraming().asked(asked)) == [
-        Turn(asked, "HSET task version ö 1", Sight.SEEN),
+        Turn(asked, "HSET task version ö 1", Sight.SEEN, lands=True),
     ]
 
 
@@ -39,7 +39,9 @@ def test_a_turn_is_whole_only_with_its_last_byte() -> None:
     framing, asked = RedisFraming(), command("SET", "key", "a\r\nb")
     for byte in range(len(asked) - 1):
         assert list(framing.asked(asked[byte : byte + 1])) == []
-    assert list(framing.asked(asked[-1:])) == [Turn(asked, "SET key a b", Sight.SEEN)]
+    assert list(framing.asked(asked[-1:])) == [
+        Turn(asked, "SET key a b", Sight.SEEN, lands=True),
+    ]
 
 
 def test_a_command_typed_by_hand_is_a_turn() -> None:
@@ -51,6 +53,31 @@ def test_a_command_typed_by_hand_is_a_turn() -> None:
 def test_how_a_connection_is_set_up_is_not_told() -> None:
     for name in ("HELLO 3 AUTH me secret", "auth secret", "CLIENT SETINFO x y", "SELECT 1", "PING"):
         assert [sight for _, sight in sights(name)] == [Sight.HIDDEN]
+
+
+def landing(*commands: str) -> list[str]:
+    """Return which of some commands, sent one after the other, may leave something behind."""
+    framing = RedisFraming()
+    data = b"".join(command(*each.split()) for each in commands)
+    return [turn.text for turn in framing.asked(data) if turn.lands]
+
+
+def test_what_is_queued_lands_with_exec_and_with_discard_not_at_all() -> None:
+    assert landing("WATCH k", "GET k", "MULTI", "SET k 1", "INCR n", "EXEC") == ["EXEC"]
+    assert landing("MULTI", "SET k 1", "DISCARD", "SET k 2") == ["SET k 2"]
+    assert landing("MULTI", "SET k 1", "EXEC", "HSET k f 1") == ["EXEC", "HSET k f 1"]
+
+
+def test_a_write_by_itself_lands_and_so_may_what_is_not_known() -> None:
+    alone = ["set k 1", "EVAL script 0", "EVALSHA digest 0", "BLMOVE a b LEFT RIGHT 0", "FLY high"]
+    assert landing(*alone) == alone
+    assert landing("GET k", "hgetall k", "SMEMBERS k", "ZRANGEBYSCORE k 0 1", "PING") == []
+
+
+def test_what_takes_back_is_told() -> None:
+    framing = RedisFraming()
+    data = b"".join(map(command, ("MULTI", "DISCARD", "UNWATCH", "EXEC")))
+    assert [turn.text for turn in framing.asked(data) if turn.undoes] == ["DISCARD", "UNWATCH"]
 
 
 def test_between_multi_and_exec_only_exec_is_seen() -> None:

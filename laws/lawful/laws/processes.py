@@ -36,6 +36,7 @@ __all__ = ["LAWS"]
 
 def _writing(stage: Stage, tally: Tally) -> None:
     """Kill a process at the statements of a call: its first at each start, or of every call."""
+    from lawful.strategies.child import Gone
     from lawful.strategies.killing import killed, unfit
 
     if reason := unfit(stage.adapter):
@@ -53,7 +54,11 @@ def _writing(stage: Stage, tally: Tally) -> None:
             return  # it is wrong without being killed
         for mishap, at, number in crashes(film):
             folder = stage.folder("killed")
-            found = killed(stage.adapter, folder, each.before, each.hit, mishap.at)
+            try:
+                found = killed(stage.adapter, folder, each.before, each.hit, mishap.at)
+            except Gone as gone:
+                tally.vague.append(str(gone))
+                return
             if found is None:
                 tally.vague.append("its statements are not the same in another process")
                 return

@@ -114,6 +114,11 @@ class Child:
         os.kill(self.pid, signal.SIGCONT)
 
     @property
+    def killed(self) -> bool:
+        """Whether it is gone because it was killed, and not by an end of its own."""
+        return self._process.exitcode == -signal.SIGKILL
+
+    @property
     def pid(self) -> int:
         """Its number."""
         pid = self._process.pid

@@ -115,16 +115,23 @@ class CrashSite:
     def __init__(self, adapter: Adapter, folder: Path, *, limit: float = LIMIT) -> None:
         self.adapter = adapter
         self._folder = folder
+        self._limit = limit
         self._numbers = itertools.count()
-        self._hub = Hub((WORKER,), limit)
-        self._tap = SqliteTap(self._hub, reduced=False)
-        self._left = ExitStack()
+        self._hub: Hub
+        self._tap: SqliteTap
+        self._left: ExitStack
 
     def __enter__(self) -> Self:
-        self._left.enter_context(garbage_waits())
-        self._left.enter_context(self._tap)
-        self._left.enter_context(self._hub)
+        with ExitStack() as stack:
+            stack.enter_context(garbage_waits())
+            self._hub = stack.enter_context(Hub((WORKER,), self._limit))
+            self._enter_tap(stack)
+            self._left = stack.pop_all()
         return self
+
+    def _enter_tap(self, stack: ExitStack) -> None:
+        """Have the worker stop before each of its statements, until what is entered is left."""
+        self._tap = stack.enter_context(SqliteTap(self._hub, reduced=False))
 
     def __exit__(self, *error: Any) -> None:  # the three that a context is left with
         self._left.__exit__(*error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import child
 from .aftermath import stored
 from .calls import called, known
-from .child import Child
+from .child import Child, Gone
 from .clock import ManualClock, MappedClock
 from .driver import Driver, Fault
 from .servers import KINDS, server_url
@@ -67,11 +67,13 @@ def killed(
     url = server_url(adapter.server) if adapter.server else ""
     with Child(_make_and_die, adapter, url, str(folder), tuple(before), call, at) as process:
         said: list[Last | None] = process.words()
-    if not said or said[-1] is None:
-        return None
-    last = said[-1]
-    with Session(adapter, folder, Watch(), ManualClock(last.now)) as session:
-        return stored(session, last.tasks, last.now, call, last.came)
+        last = said[-1] if said else None
+        if said[-1:] != [None] and not process.killed:
+            raise Gone("a worker process ended before it could be killed; its error is above")
+    clock = ManualClock(last.now) if last else None
+    # The store is ours now, in either case: one on a server is dropped by whoever has had it open.
+    with Session(adapter, folder, Watch(), clock) as session:
+        return stored(session, last.tasks, last.now, call, last.came) if last else None
 
 
 def _make_and_die(

@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from .accidents import Statement
 from .hub import Stuck
 
 if TYPE_CHECKING:
@@ -31,20 +30,6 @@ of speed alone."""
 
 LAST: Final = 0.02
 """The longest time between two such questions, in seconds."""
-
-
-_BEGINS: Final = frozenset({"BEGIN", "START", "MULTI"})
-_ENDS: Final = frozenset({"COMMIT", "END", "ROLLBACK", "ABORT", "EXEC", "DISCARD"})
-_LANDS: Final = frozenset({"COMMIT", "END", "EXEC"})
-_READS: Final = frozenset(
-    {
-        *("BEGIN", "START", "SELECT", "SHOW", "SET", "SAVEPOINT", "RELEASE", "DISCARD"),
-        *("WATCH", "UNWATCH", "MULTI", "GET", "MGET", "EXISTS", "TYPE", "TTL", "KEYS", "SCAN"),
-        *("HGET", "HMGET", "HGETALL", "HEXISTS", "LRANGE", "LLEN", "SMEMBERS", "SCARD"),
-        *("ZRANGE", "ZRANGEBYSCORE", "ZSCORE", "ZCARD", "PING", "TIME"),
-    }
-)
-"""What leaves nothing behind, by its first word. What is not known may: that costs a run more."""
 
 
 class Moment(StrEnum):
@@ -92,7 +77,6 @@ class Link:
         self._client = client
         self._held: bytearray | None = None
         self._answered = True
-        self._within = False
         self._cut = False
         self._gone = False
         self._leaving = False
@@ -101,14 +85,6 @@ class Link:
         self.thread = threading.Thread(
             target=self._serve, name=f"link-{worker}-{number}", daemon=True
         )
-
-    def statement(self, text: str) -> Statement:
-        """Return a turn as a statement; keep in mind whether a transaction is open behind it."""
-        first = text.split(maxsplit=1)[0].upper() if text else ""
-        ends = first in _ENDS
-        lands = first in _LANDS or not (self._within or ends or first in _READS)
-        self._within = not ends and (self._within or first in _BEGINS)
-        return Statement(text, lands, first in ("ROLLBACK", "DISCARD", "UNWATCH"))
 
     # -- its thread ------------------------------------------------------------------------------
 
@@ -280,6 +256,19 @@ class Link:
         """End what the server is to it. Its own thread ends the rest, and closes both."""
         with suppress(OSError):
             self.server.shutdown(socket.SHUT_RDWR)
+
+    def sever(self) -> None:
+        """Cut it where it rests, and wait until the server has let go of it.
+
+        Raises:
+            Stuck: That takes too long.
+        """
+        self._cut = True
+        with suppress(OSError):
+            self._client.shutdown(socket.SHUT_RD)
+        self.thread.join(self._tap.hub.limit)
+        if self.thread.is_alive():
+            raise Stuck(self.worker, self.text, self._tap.hub.limit)
 
     def drop(self) -> None:
         """End it, whatever it is at."""

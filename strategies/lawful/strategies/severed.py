@@ -11,7 +11,7 @@ import signal
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from lawful.spec.errors import LawfulError
 
@@ -29,6 +29,7 @@ from .wire import WireTap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import ExitStack
     from pathlib import Path
 
     from .accidents import Hit, Mishap, Statement
@@ -70,14 +71,12 @@ class Redo:
 class SeveredSite(CrashSite):
     """Where accidents of a system on a server are staged."""
 
-    def __init__(self, adapter: Adapter, folder: Path, *, limit: float = LIMIT) -> None:
-        super().__init__(adapter, folder, limit=limit)
-        self._wire = WireTap(self._hub, server_url(adapter.server), reduced=False)
+    _wire: WireTap
 
-    def __enter__(self) -> Self:
-        super().__enter__()
-        self._left.enter_context(self._wire)
-        return self
+    def _enter_tap(self, stack: ExitStack) -> None:
+        """Have the worker stop before each of its turns, until what is entered is left."""
+        url = server_url(self.adapter.server)
+        self._wire = stack.enter_context(WireTap(self._hub, url, reduced=False))
 
     @property
     def statements(self) -> int:
@@ -168,15 +167,14 @@ class SeveredSite(CrashSite):
     def _had(self, redo: object) -> Iterator[Session]:
         """Have an accident, and give the store to a new process."""
         assert isinstance(redo, Redo)  # noqa: S101 - this site has made the film
-        cut = None if redo.at is None else (redo.at, Moment.BEFORE)
         if redo.first is None:
             with self._begun(redo.before) as (session, _):
-                self._watched(session, redo.call, cut=cut)
+                self._watched(session, redo.call, dies=redo.at)
                 yield session
         else:
             with self._had(redo.first) as session:
                 self._adopt(session, redo.tasks)
-                self._watched(session, self._late(session), cut=cut)
+                self._watched(session, self._late(session), dies=redo.at)
                 yield session
 
     def _adopt(self, session: Session, tasks: Sequence[Tracked]) -> None:
@@ -197,14 +195,18 @@ class SeveredSite(CrashSite):
         call: Hit,
         *,
         cut: tuple[int, Moment] | None = None,
+        dies: int | None = None,
         each: Callable[[int], None] = lambda _: None,
     ) -> tuple[tuple[Statement, ...], Came]:
         """Make a call through the worker's door, cut at one of its turns.
+
+        A client that is cut may connect again and go on; one that dies may try.
 
         Args:
             session: The store.
             call: The call.
             cut: The turn at which the connection is cut, counted from 1, and on which side.
+            dies: The turn before which the worker is as good as gone, counted from 1.
             each: Told of each turn before it is taken: how many there were by then, with it.
 
         Returns:
@@ -221,6 +223,8 @@ class SeveredSite(CrashSite):
         session.driver = self._do(partial(session.opened, door))
         if cut is not None:
             self._wire.cut(WORKER, *cut)
+        if dies is not None:
+            self._wire.kill(WORKER, dies)
         try:
             came = self._run(partial(make, session, call, door), choose)
         finally:

@@ -48,6 +48,8 @@ class Turn(NamedTuple):
         sight: Who can tell when it is taken.
         answered: Whether the server answers it.
         reply: What the client hears at once, from us; nothing goes to the server then.
+        lands: Whether it may leave something behind for everybody, once it is taken.
+        undoes: Whether it takes back what was written.
     """
 
     data: bytes
@@ -55,6 +57,8 @@ class Turn(NamedTuple):
     sight: Sight = Sight.HIDDEN
     answered: bool = True
     reply: bytes = b""
+    lands: bool = False
+    undoes: bool = False
 
 
 class Framing(Protocol):

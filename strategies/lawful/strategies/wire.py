@@ -15,6 +15,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from .accidents import Statement
 from .addresses import LOOPBACK, parse_address
 from .blockers import Blockers
 from .hub import Stuck
@@ -26,7 +27,6 @@ from .wire_redis import RedisFraming
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .accidents import Statement
     from .hub import Hub
     from .turns import Framing, Turn
 
@@ -39,10 +39,17 @@ _FRAMINGS: Final[dict[str, Callable[[], Framing]]] = {
 
 
 class _Cut(NamedTuple):
-    """A cut that is still to come: at which of a worker's turns, and when."""
+    """A cut that is still to come.
+
+    Attributes:
+        turn: At which of its worker's turns.
+        when: On which side of what the server does.
+        dies: Whether the worker is as good as gone from then on.
+    """
 
     turn: int
     when: Moment
+    dies: bool
 
 
 class WireTap:
@@ -75,6 +82,7 @@ class WireTap:
         self._turns: dict[str, int] = {}
         self._cuts: dict[str, _Cut] = {}
         self._at: dict[str, Statement] = {}
+        self._dead: set[str] = set()
 
     def __enter__(self) -> WireTap:
         if self._address.kind == "postgresql":
@@ -116,18 +124,37 @@ class WireTap:
             turn: Its n-th turn that others can see, from now, counted from 1.
             when: On which side of what the server does.
         """
-        if turn < 1:
-            raise ValueError(f"turns are counted from 1; got {turn}")
-        self._cuts[worker] = _Cut(self._turns.get(worker, 0) + turn, when)
+        self._plan(worker, turn, when, dies=False)
+
+    def kill(self, worker: str, turn: int) -> None:
+        """Cut all of a worker's connections before one of its turns, and let it in no more.
+
+        Its code goes on, and whatever it tries then, the server hears nothing of it: as of a
+        process that is gone. :meth:`spare` lets it in again.
+
+        Args:
+            worker: Whose.
+            turn: Its n-th turn that others can see, from now, counted from 1.
+        """
+        self._plan(worker, turn, Moment.BEFORE, dies=True)
 
     def spare(self, worker: str) -> None:
-        """Forget a cut that has not come."""
+        """Forget a cut that has not come, and let a worker in again."""
         self._cuts.pop(worker, None)
+        self._dead.discard(worker)
+
+    def _plan(self, worker: str, turn: int, when: Moment, *, dies: bool) -> None:
+        if turn < 1:
+            raise ValueError(f"turns are counted from 1; got {turn}")
+        self._cuts[worker] = _Cut(self._turns.get(worker, 0) + turn, when, dies)
 
     # -- connections -----------------------------------------------------------------------------
 
     def _admit(self, worker: str, client: socket.socket) -> None:
         """Take in a new connection: it is known before anything goes through it."""
+        if worker in self._dead:
+            client.close()
+            return
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             server = self._address.connect()
@@ -161,7 +188,7 @@ class WireTap:
             if self.hub.scheduled:
                 self.hub.pass_by(worker, turn.text)
             return None
-        self._at[worker] = link.statement(turn.text)
+        self._at[worker] = Statement(turn.text, turn.lands, turn.undoes)
         with link.stopping():
             self.hub.park(worker, turn.text)
         number = self._turns[worker] = self._turns.get(worker, 0) + 1
@@ -169,6 +196,11 @@ class WireTap:
         if cut is None or cut.turn != number:
             return None
         del self._cuts[worker]
+        if cut.dies:
+            self._dead.add(worker)
+            for other in self._all():
+                if other.worker == worker and other is not link:
+                    other.sever()
         return cut.when
 
     def blocked(self, link: Link) -> None:

@@ -16,7 +16,7 @@ from .turns import MOST, Sight, Turn, WireError, in_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["PostgresqlFraming", "sight_of"]
+__all__ = ["PostgresqlFraming", "may_land", "sight_of"]
 
 _CANCEL: Final = 80877102
 _ENCRYPTION: Final = frozenset({80877103, 80877104})
@@ -28,6 +28,19 @@ statement after BEGIN, and a released savepoint keeps what it has locked."""
 
 _HIDDEN: Final = frozenset({"DEALLOCATE"})
 
+_BEGINS: Final = frozenset({"BEGIN", "START"})
+_ENDS: Final = frozenset({"COMMIT", "END"})
+_UNDOES: Final = frozenset({"ROLLBACK", "ABORT"})
+
+_READS: Final = frozenset(
+    {
+        *(_BEGINS | _UNDOES | _UNSEEN),
+        *("SELECT", "VALUES", "TABLE", "FETCH", "DECLARE", "CLOSE", "DEALLOCATE"),
+    }
+)
+"""What leaves nothing behind, unless it calls a function. What is not known may: that costs a run
+more."""
+
 _FIRST: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*([a-z]+)", re.I | re.S)
 
 _COMPLETES: Final = frozenset(b"123TnCIs")
@@ -36,9 +49,9 @@ _COMPLETES: Final = frozenset(b"123TnCIs")
 _ASKS: Final = frozenset(b"PBDEC")
 """The tags of the messages that have such an answer."""
 
-_LOOKED_AT: Final = {"K": 4, "R": 4, "E": 256}
+_LOOKED_AT: Final = {"K": 4, "R": 4, "E": 256, "Z": 1}
 """How many bytes are looked at of what is in a message of the server's: a number, an error's code
-(behind its severity, in two languages)."""
+(behind its severity, in two languages), whether a transaction is open."""
 
 _DEADLOCK: Final = b"\0C40P01\0"
 
@@ -48,13 +61,37 @@ _NAMES: Final = 4096
 
 def sight_of(text: str) -> Sight:
     """Say who can tell when a statement runs; of several in one text, everybody."""
-    found = _FIRST.match(text)
-    word = found[1].upper() if found else ""
-    if ";" in text.rstrip().rstrip(";"):
+    if _several(text):
         return Sight.SEEN
+    word = _word(text)
     if word in _HIDDEN:
         return Sight.HIDDEN
     return Sight.UNSEEN if word in _UNSEEN else Sight.SEEN
+
+
+def may_land(text: str, *, within: bool) -> bool:
+    """Say whether a statement may leave something behind for everybody.
+
+    Args:
+        text: The statement. Of several in one text, any may.
+        within: Whether it runs in a transaction that was begun before it.
+    """
+    word = _word(text)
+    if _several(text) or word in _ENDS:
+        return True
+    # SELECT writes, too: by a function that it calls, or into a new table.
+    reads = word in _READS and not (word == "SELECT" and re.search(r"\(|\binto\b", text, re.I))
+    return not (within or reads)
+
+
+def _several(text: str) -> bool:
+    return ";" in text.rstrip().rstrip(";")
+
+
+def _word(text: str) -> str:
+    """Return a statement's first word."""
+    found = _FIRST.match(text)
+    return found[1].upper() if found else ""
 
 
 class _Message(NamedTuple):
@@ -103,6 +140,7 @@ class PostgresqlFraming:
         self._copies = False
         self._batched = False
         self._arbitrary = False
+        self._within = False
 
     @property
     def session(self) -> int | None:
@@ -178,7 +216,19 @@ class PostgresqlFraming:
             self._until = _Until(sum(each.tag in _ASKS for each in batch))
             answered = not self._failed and self._until.completions != 0
         told = "; ".join(text for text in texts if sight_of(text) is not Sight.HIDDEN)
-        return Turn(data, in_words(told), sight, answered)
+        return Turn(
+            *(data, in_words(told), sight, answered),
+            lands=self._land(texts),
+            undoes=any(_word(text) in _UNDOES for text in texts),
+        )
+
+    def _land(self, texts: Sequence[str]) -> bool:
+        """Say whether any of a batch's statements may leave something behind."""
+        within, lands = self._within, False
+        for text in texts:
+            lands = may_land(text, within=within) or lands
+            within = within or _word(text) in _BEGINS
+        return lands
 
     def _copied(self, tag: str) -> Turn | None:
         """Return the turn that ends a COPY, once it is whole: a batch's has a Sync behind it."""
@@ -187,7 +237,7 @@ class PostgresqlFraming:
         data = b"".join(each.data for each in self._batch)
         self._batch, self._size, self._copies = [], 0, False
         self._until = _Until()
-        return Turn(data, "COPY: its rows", Sight.SEEN)
+        return Turn(data, "COPY: its rows", Sight.SEEN, lands=not self._within)
 
     def _texts(self, batch: Sequence[_Message]) -> list[str]:
         """Return the texts of the statements that a batch runs, and remember what it prepares."""
@@ -257,6 +307,7 @@ class PostgresqlFraming:
             self._session = int.from_bytes(begins)
         elif tag == "Z":
             self._failed = False
+            self._within = begins in (b"T", b"E")  # in a transaction, or in one that has failed
             self._until = _Until()
             return True
         elif tag == "G":

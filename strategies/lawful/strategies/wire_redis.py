@@ -28,6 +28,18 @@ the server does not know yet."""
 _UNSEEN: Final = frozenset({"MULTI", "DISCARD", "UNWATCH"})
 """What concerns the connection alone."""
 
+_READS: Final = frozenset(
+    {
+        *("MULTI", "DISCARD", "WATCH", "UNWATCH", "PING", "TIME"),
+        *("GET", "MGET", "EXISTS", "TYPE", "TTL", "KEYS", "SCAN", "STRLEN"),
+        *("HGET", "HMGET", "HGETALL", "HEXISTS", "HLEN", "LRANGE", "LLEN", "LINDEX"),
+        *("SMEMBERS", "SISMEMBER", "SCARD", "ZRANGE", "ZRANGEBYSCORE", "ZSCORE", "ZCARD"),
+    }
+)
+"""What leaves nothing behind. What is not known may: that costs a run more."""
+
+_UNDOES: Final = frozenset({"DISCARD", "UNWATCH"})
+
 _ONE_LINE: Final = b"+-:_,#("
 _TEXT: Final = b"$=!"
 _MANY: Final = b"*~>%|"
@@ -133,9 +145,10 @@ class RedisFraming:
             sight = Sight.HIDDEN
         if name not in _HIDDEN:
             self._repeats = False
+        lands = name == "EXEC" or not (self._queues or name in _READS)
         self._queues = name == "MULTI" or (self._queues and name not in ("EXEC", "DISCARD"))
         words = b" ".join(arguments).decode("utf-8", "replace")
-        return Turn(data, in_words(words), sight)
+        return Turn(data, in_words(words), sight, lands=lands, undoes=name in _UNDOES)
 
     # -- what the server answers -----------------------------------------------------------------
 
