@@ -46,7 +46,10 @@ def main() -> None:
     sys.stdout.write(f"{child.pid}\n")
     sys.stdout.flush()
     sys.stdin.readline()
-    os.kill(os.getpid(), signal.Signals[sys.argv[1]])
+    end = signal.Signals[sys.argv[1]]
+    if end is not signal.SIGKILL:
+        signal.signal(end, signal.SIG_DFL)  # whoever began us may ignore it, and we would too
+    os.kill(os.getpid(), end)
 
 
 if __name__ == "__main__":
