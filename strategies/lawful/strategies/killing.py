@@ -64,7 +64,7 @@ def killed(
         Gone: The process came to nothing.
         Fault: The store can't be opened or read.
     """
-    url = server_url(adapter.server) if adapter.server else ""
+    url = server_url(adapter.server)
     with Child(_make_and_die, adapter, url, str(folder), tuple(before), call, at) as process:
         said: list[Last | None] = process.words()
         last = said[-1] if said else None
@@ -108,7 +108,7 @@ class Worker:
     """
 
     def __init__(self, adapter: Adapter, folder: Path, clock: Path) -> None:
-        url = server_url(adapter.server) if adapter.server else ""
+        url = server_url(adapter.server)
         self.process = Child(_work, adapter, url, str(folder), str(clock))
 
     def __enter__(self) -> Worker:

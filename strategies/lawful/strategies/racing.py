@@ -214,7 +214,7 @@ class Arena:
     def __enter__(self) -> Arena:
         with ExitStack() as stack:
             stack.enter_context(garbage_waits())
-            url = server_url(self.adapter.server) if self.adapter.server else ""
+            url = server_url(self.adapter.server)
             self._hub = stack.enter_context(Hub(self._names, self._limit))
             self._wire = WireTap(self._hub, url) if url else None
             self._tap = self._wire or SqliteTap(self._hub)

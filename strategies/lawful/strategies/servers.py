@@ -109,12 +109,14 @@ def server_url(kind: str) -> str:
     """Return the URL of a server: the one that the environment names, or this process's own.
 
     Args:
-        kind: One of ``KINDS``.
+        kind: One of ``KINDS``; empty for a system that needs no server, which has no URL either.
 
     Raises:
         ServerMissing: There is none, and none can be started.
         ServerError: What the environment names is no URL of one, or ours does not start.
     """
+    if not kind:
+        return ""
     known = KINDS[kind]
     named = os.environ.get(known.variable)
     if named:

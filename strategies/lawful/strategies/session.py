@@ -106,7 +106,7 @@ class Session:
             ServerError: There is no server.
         """
         if url is None:
-            url = server_url(self.adapter.server) if self.adapter.server else ""
+            url = server_url(self.adapter.server)
         driver = Driver(self.adapter, self._watch)
         try:
             driver.open(self.folder, self.clock, url)
