@@ -137,15 +137,9 @@ class CrashSite:
         self._left.__exit__(*error)
 
     @property
-    def statements(self) -> int:
-        """How many statements were seen."""
-        return self._tap.statements
-
-    @property
     def unseen(self) -> str:
         """Why nothing was seen of what the worker does; empty if something was."""
-        seen = self.statements > 0
-        return "" if seen else "no statement of its own goes through this Python's sqlite3"
+        return self._tap.unseen
 
     def perform(self, session: Session, op: Op) -> list[Seen]:
         """Do a step on the worker's thread, where the store is open; return what was judged."""
@@ -174,9 +168,10 @@ class CrashSite:
             Camera(folder) as camera,
             self._session(folder) as session,
         ):
-            tasks = self._brought(session, before)
-            now = session.clock.now()
-            return self._filmed(camera, tasks, now, call, lambda: make(session, call))
+            tasks, now = self._brought(session, before), session.clock.now()
+            images: list[Image] = []
+            statements, came = self._watched(session, call, lambda _: images.append(camera.take()))
+            return Film(tasks, now, call, statements, (*images, camera.take()), came)
 
     def film_recovery(self, film: Film, number: int, tasks: Sequence[Tracked]) -> Film:
         """Recover from a crash when every lease has expired, with an image at each statement.
@@ -210,8 +205,12 @@ class CrashSite:
             Camera(folder) as camera,
             self._closing(close),
         ):
-            call, job = reaper or Reopen(), partial(recover, folder)
-            return self._filmed(camera, tuple(tasks), clock.now(), call, job)
+            images: list[Image] = []
+            statements, came = self._follow(
+                partial(recover, folder), lambda _: images.append(camera.take())
+            )
+            every = (*images, camera.take())
+            return Film(tuple(tasks), clock.now(), reaper or Reopen(), statements, every, came)
 
     def after(self, film: Film, number: int) -> Found:
         """Say what is there for a new process after a crash.
@@ -266,19 +265,12 @@ class CrashSite:
             tell: Told what there is to judge by, while this process still is.
         """
         session: Session = self._do(lambda: Session(self.adapter, folder, Watch()))
-        tasks = self._brought(session, before)
-        tell(Last(tasks, session.clock.now(), None))
-        numbers = itertools.count(1)
-
-        def choose(able: Sequence[str], _: str | None) -> str:
-            if next(numbers) == at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return able[0]
-
-        came = self._run(lambda: make(session, call), choose)
-        if next(numbers) == at:
-            tell(Last(tasks, session.clock.now(), came))
-            os.kill(os.getpid(), signal.SIGKILL)
+        tasks, now = self._brought(session, before), session.clock.now()
+        tell(Last(tasks, now, None))
+        statements, came = self._watched(session, call, partial(_die_at, at))
+        if len(statements) + 1 == at:
+            tell(Last(tasks, now, came))
+            _die_at(at, at)
 
     # -- errors ----------------------------------------------------------------------------------
 
@@ -299,30 +291,20 @@ class CrashSite:
         """
         with self._folder_of() as folder, self._session(folder) as session:
             tasks = self._brought(session, before)
-            statements: list[Statement] = []
+            wrong = {Sort.INTERRUPT: self._tap.interrupt, Sort.LOST: self._tap.lose}
 
-            def choose(able: Sequence[str], _: str | None) -> str:
-                statements.append(self._tap.statement(WORKER))
-                if len(statements) == mishap.at:
-                    wrong = {Sort.INTERRUPT: self._tap.interrupt, Sort.LOST: self._tap.lose}
+            def hit(number: int) -> None:
+                if number == mishap.at:
                     wrong[mishap.sort](WORKER)
-                return able[0]
 
-            job = self._tap.losing(WORKER, lambda: make(session, call))
-            came = self._run(job, choose)
+            job = self._tap.losing(WORKER, partial(make, session, call))
+            statements, came = self._follow(job, hit)
             if len(statements) < mishap.at:
                 raise LawfulError(f"{mishap}: there are {len(statements)} statements")
             if isinstance(call, Reopen) and came.fault is not None:
                 gc.collect()  # a service that does not come up is gone, and is started again
                 self._do(session.restart)
-            # A caller has lost its answer; a reaper may leave a task for the next time.
-            unheard = mishap.sort is Sort.LOST or isinstance(call, Reap)
-            heard, now = None if unheard else came, session.clock.now()
-            try:
-                found = self._stored(session, tasks, now, call, heard)
-            except Fault as fault:
-                found = Found((), "the store can be read", str(fault))
-            yield Hurt(session, tuple(statements), came, found)
+            yield self._hurt(session, tasks, call, mishap, statements, came)
 
     # -- what they have in common ----------------------------------------------------------------
 
@@ -373,31 +355,54 @@ class CrashSite:
         self._do(lambda: bring(session, before))
         return tuple(map(as_it_is, session.tasks.values()))
 
-    def _filmed(
-        self,
-        camera: Camera,
-        tasks: tuple[Tracked, ...],
-        now: float,
-        call: Hit,
-        job: Callable[[], Came],
-    ) -> Film:
+    def _watched(
+        self, session: Session, call: Hit, each: Callable[[int], None] = lambda _: None
+    ) -> tuple[tuple[Statement, ...], Came]:
+        """Make a call and follow its statements."""
+        return self._follow(partial(make, session, call), each)
+
+    def _follow(
+        self, job: Callable[[], Came], each: Callable[[int], None]
+    ) -> tuple[tuple[Statement, ...], Came]:
+        """Do a job on the worker's thread; return its statements, and what came of it.
+
+        Args:
+            job: The job.
+            each: Told of each statement before it runs: how many there were by then, with it.
+        """
         statements: list[Statement] = []
-        images: list[Image] = []
+        came: list[Came] = []
 
         def choose(able: Sequence[str], _: str | None) -> str:
-            statements.append(self._tap.statement(WORKER))
-            images.append(camera.take())
+            statements.append(self._statement())
+            each(len(statements))
             return able[0]
 
-        came = self._run(job, choose)
-        return Film(tasks, now, call, tuple(statements), (*images, camera.take()), came)
-
-    def _run(
-        self, job: Callable[[], Came], choose: Callable[[Sequence[str], str | None], str]
-    ) -> Came:
-        came: list[Came] = []
         self._hub.run({WORKER: lambda: came.append(job())}, choose)
-        return came[0]
+        return tuple(statements), came[0]
+
+    def _statement(self) -> Statement:
+        """Return the statement before which the worker is parked."""
+        return self._tap.statement(WORKER)
+
+    def _hurt(
+        self,
+        session: Session,
+        tasks: Sequence[Tracked],
+        call: Hit,
+        mishap: Mishap,
+        statements: tuple[Statement, ...],
+        came: Came,
+    ) -> Hurt:
+        """Look at what a call has left in one of whose statements something went wrong."""
+        # A caller has lost its answer; a reaper may leave a task for the next time.
+        unheard = mishap.sort is Sort.LOST or isinstance(call, Reap)
+        heard, now = None if unheard else came, session.clock.now()
+        try:
+            found = self._stored(session, tasks, now, call, heard)
+        except Fault as fault:
+            found = Found((), "the store can be read", str(fault))
+        return Hurt(session, statements, came, found)
 
     def _stored(
         self,
@@ -409,6 +414,11 @@ class CrashSite:
     ) -> Found:
         found: Found = self._do(lambda: stored(session, tasks, now, call, came))
         return found
+
+
+def _die_at(at: int, number: int) -> None:
+    if number == at:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _image(film: Film, number: int) -> Image:

@@ -233,10 +233,7 @@ class Arena:
     @property
     def unseen(self) -> str:
         """Why nothing was seen of what the workers do; empty if something was."""
-        if self.statements:
-            return ""
-        through = "its door" if self._wire else "this Python's sqlite3"
-        return f"no statement of its own goes through {through}"
+        return self._tap.unseen
 
     def run(self, race: Race, choose: Callable[[Sequence[str], str | None], str]) -> Run:
         """Run a race under one schedule.

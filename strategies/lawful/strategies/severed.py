@@ -6,8 +6,6 @@ No image can be taken of that; so each accident is had again whenever it is look
 
 from __future__ import annotations
 
-import os
-import signal
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,14 +15,12 @@ from lawful.spec.errors import LawfulError
 
 from .accidents import Sort
 from .aftermath import Found, as_it_is
-from .crashes import WORKER, CrashSite, Film, Hurt, Last, make
+from .crashes import WORKER, CrashSite, Film, make
 from .driver import Fault
 from .hub import LIMIT
 from .links import Moment
 from .servers import server_url
-from .session import Session
-from .trace import Reap, Reopen
-from .watch import Watch
+from .trace import Reopen
 from .wire import WireTap
 
 if TYPE_CHECKING:
@@ -35,6 +31,8 @@ if TYPE_CHECKING:
     from .accidents import Hit, Mishap, Statement
     from .adapter import Adapter
     from .calls import Came
+    from .crashes import Hurt
+    from .session import Session
     from .trace import Op
     from .tracked import Tracked
 
@@ -79,14 +77,9 @@ class SeveredSite(CrashSite):
         self._wire = stack.enter_context(WireTap(self._hub, url, reduced=False))
 
     @property
-    def statements(self) -> int:
-        """How many turns were seen."""
-        return self._wire.statements
-
-    @property
     def unseen(self) -> str:
         """Why nothing was seen of what the worker does; empty if something was."""
-        return "" if self.statements else "no statement of its own goes through its door"
+        return self._wire.unseen
 
     def film(self, before: Sequence[Op], call: Hit) -> Film:
         """Make a call on a fresh store, and keep how each of its accidents is had."""
@@ -133,27 +126,7 @@ class SeveredSite(CrashSite):
             statements, came = self._watched(session, call, cut=(mishap.at, when))
             if len(statements) < mishap.at:
                 raise LawfulError(f"{mishap}: there are {len(statements)} statements")
-            unheard = mishap.sort is Sort.LOST or isinstance(call, Reap)
-            now = session.clock.now()
-            found = self._stored(session, tasks, now, call, None if unheard else came)
-            yield Hurt(session, statements, came, found)
-
-    def die(
-        self,
-        folder: Path,
-        before: Sequence[Op],
-        call: Hit,
-        at: int,
-        tell: Callable[[Last], None],
-    ) -> None:
-        """Make a call, and have this process, its door included, killed before one of its turns."""
-        session: Session = self._do(lambda: Session(self.adapter, folder, Watch()))
-        tasks, now = self._brought(session, before), session.clock.now()
-        tell(Last(tasks, now, None))
-        statements, came = self._watched(session, call, each=lambda turn: _die_at(turn, at))
-        if len(statements) + 1 == at:
-            tell(Last(tasks, now, came))
-            _die_at(at, at)
+            yield self._hurt(session, tasks, call, mishap, statements, came)
 
     # -- what they have in common ----------------------------------------------------------------
 
@@ -193,10 +166,10 @@ class SeveredSite(CrashSite):
         self,
         session: Session,
         call: Hit,
+        each: Callable[[int], None] = lambda _: None,
         *,
         cut: tuple[int, Moment] | None = None,
         dies: int | None = None,
-        each: Callable[[int], None] = lambda _: None,
     ) -> tuple[tuple[Statement, ...], Came]:
         """Make a call through the worker's door, cut at one of its turns.
 
@@ -205,34 +178,30 @@ class SeveredSite(CrashSite):
         Args:
             session: The store.
             call: The call.
+            each: Told of each turn before it is taken: how many there were by then, with it.
             cut: The turn at which the connection is cut, counted from 1, and on which side.
             dies: The turn before which the worker is as good as gone, counted from 1.
-            each: Told of each turn before it is taken: how many there were by then, with it.
 
         Returns:
             The call's statements, and what came of it.
         """
-        statements: list[Statement] = []
         aside, door = session.driver, self._wire.address(WORKER)
-
-        def choose(able: Sequence[str], _: str | None) -> str:
-            statements.append(self._wire.statement(WORKER))
-            each(len(statements))
-            return able[0]
-
         session.driver = self._do(partial(session.opened, door))
         if cut is not None:
             self._wire.cut(WORKER, *cut)
         if dies is not None:
             self._wire.kill(WORKER, dies)
         try:
-            came = self._run(partial(make, session, call, door), choose)
+            return self._follow(partial(make, session, call, door), each)
         finally:
             with suppress(Fault):  # its connection may be gone
                 self._do(session.driver.close)
             session.driver = aside
             self._wire.spare(WORKER)
-        return tuple(statements), came
+
+    def _statement(self) -> Statement:
+        """Return the turn before which the worker is parked."""
+        return self._wire.statement(WORKER)
 
 
 def _redos(redo: Redo, statements: Sequence[Statement]) -> tuple[Redo, ...]:
@@ -241,8 +210,3 @@ def _redos(redo: Redo, statements: Sequence[Statement]) -> tuple[Redo, ...]:
         redos.append(replace(redo, landed=landed, at=at))
         landed += statement.lands
     return (*redos, replace(redo, landed=landed, at=None))
-
-
-def _die_at(turn: int, at: int) -> None:
-    if turn == at:
-        os.kill(os.getpid(), signal.SIGKILL)

@@ -104,6 +104,12 @@ class SqliteTap:
         self._losing: set[str] = set()
         self._lost: set[str] = set()
 
+    @property
+    def unseen(self) -> str:
+        """Why nothing was seen of what the workers do; empty if something was."""
+        seen = self.statements > 0
+        return "" if seen else "no statement of its own goes through this Python's sqlite3"
+
     def __enter__(self) -> SqliteTap:
         _install()
         _Switch.tap = self

@@ -84,6 +84,11 @@ class WireTap:
         self._at: dict[str, Statement] = {}
         self._dead: set[str] = set()
 
+    @property
+    def unseen(self) -> str:
+        """Why nothing was seen of what the workers do; empty if something was."""
+        return "" if self.statements else "no statement of its own goes through its door"
+
     def __enter__(self) -> WireTap:
         if self._address.kind == "postgresql":
             self.blockers = Blockers(self._url)
