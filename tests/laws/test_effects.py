@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from lawful.laws import Check
     from lawful.strategies.adapter import Adapter
-    from lawful.sut import Clock
-    from miniatures.honest import Row
+    from lawful.sut import Clock, Refused
+    from miniatures.honest import Call, Row
 
 
 def judged(adapter: Adapter) -> dict[str, Check]:
@@ -61,6 +62,32 @@ class SameToken(racers.Whole):
     def grant(self, row: Row, actor: str) -> None:
         super().grant(row, actor)
         row["grants"] = 1
+
+
+class HangsAtStart(racers.Whole):
+    """A worker's start never returns."""
+
+    woken: ClassVar = threading.Event()
+
+    def on(self, call: Call) -> Refused | None:
+        if threading.current_thread() is not threading.main_thread() and call.event == "start":
+            self.woken.wait()
+            self.close()  # nobody else will
+        return super().on(call)
+
+
+def test_what_hangs_ends_the_law_as_an_error() -> None:
+    before = set(threading.enumerate())
+    try:
+        checks = scenes.judged(LAWS[:2], of(HangsAtStart), limit=0.2)
+    finally:
+        HangsAtStart.woken.set()
+    for check in checks.values():
+        assert check.status is Status.ERROR
+        assert "came to no next step within 0.2 s" in check.got
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("factory", [racers.Whole, racers.Compared, racers.DefaultMode])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from lawful.strategies.accidents import Accident, Mishap, Sort, format_accident
@@ -16,6 +17,7 @@ from .starts import begin, call, starts, unready_blocks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from lawful.spec.model import Model
     from lawful.spec.oracle import Oracle, Position
     from lawful.spec.table import Letter
     from lawful.strategies.accidents import Hit, Statement
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from .law import Tally
     from .stage import Stage
 
-__all__ = ["Afterwards", "Call", "crashes", "each_call", "told"]
+__all__ = ["Afterwards", "Call", "crashes", "each_call", "gone_wrong", "judge_calls", "told"]
 
 
 class Call(NamedTuple):
@@ -35,28 +37,56 @@ class Call(NamedTuple):
     Attributes:
         before: What brings the tasks to where it is made.
         hit: The call.
-        version: The version of its task then, in transitions.
+        oracle: The table, with the parameters of its task.
+        model: Its task then.
         letter: The event that is fired, by the caller or by the reaper; None if there is none.
     """
 
     before: tuple[Op, ...]
     hit: Hit
-    version: int
+    oracle: Oracle
+    model: Model
     letter: Letter | None
 
     def finding(
         self, mishaps: Sequence[Mishap], expected: str, got: str, then: Sequence[Op] = ()
     ) -> Finding:
         """Return what is wrong after an accident, or after what was done then, or without any."""
-        accident = Accident(self.before, self.hit, tuple(mishaps), tuple(then))
-        line = format_accident(accident) if mishaps else ""
-        return Finding(expected, got, (*self.before, self.hit, *then), line=line)
+        line = self.line(mishaps, then) if mishaps else ""
+        return Finding(expected, got, self.trace(then), line=line)
+
+    def line(self, mishaps: Sequence[Mishap], then: Sequence[Op] = ()) -> str:
+        """Return the accident in one line, with what was done then."""
+        return format_accident(Accident(self.before, self.hit, tuple(mishaps), tuple(then)))
+
+    def trace(self, then: Sequence[Op] = ()) -> tuple[Op, ...]:
+        """Return the same without an accident: its length is what counts."""
+        return (*self.before, self.hit, *then)
 
 
 def each_call(stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call], None]) -> None:
     """Judge every call that writes something, wherever things begin.
 
     Events, a heartbeat, the reaper with two tasks to reap, and the opening of the store.
+    """
+    oracle = stage.adapter.oracle({})
+    positions = starts(stage, oracle)
+    judge_calls(stage, tally, [partial(_calls, stage, oracle, each) for each in positions], judge)
+
+
+def judge_calls(
+    stage: Stage,
+    tally: Tally,
+    groups: Iterable[Callable[[], Iterable[Call]]],
+    judge: Callable[[CrashSite, Call], None],
+) -> None:
+    """Judge groups of calls at one site; where the way to a group is blocked, the others still are.
+
+    Args:
+        stage: What the walks have shown.
+        tally: The law's.
+        groups: Each gives its calls.
+        judge: Judges one.
     """
     from lawful.strategies.canary import distrust
     from lawful.strategies.hub import Stuck
@@ -66,14 +96,13 @@ def each_call(stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call], Non
         tally.vague.append(reason)
         return
     row = rows(tally)
-    oracle = stage.adapter.oracle({})
     with crash_site(stage.adapter, stage.folder("accidents"), limit=stage.limit) as site:
         try:
-            for position in starts(stage, oracle):
+            for calls in groups:
                 with row():
-                    for each in _calls(stage, oracle, position):
+                    for each in calls():
                         with row():
-                            _judge(stage, tally, site, oracle, position, each, judge)
+                            _judge(stage, tally, site, each, judge)
         except Stuck as error:
             tally.vague.append(str(error))
         if site.unseen and (tally.triggers or not tally.blocked):
@@ -84,8 +113,6 @@ def _judge(
     stage: Stage,
     tally: Tally,
     site: CrashSite,
-    oracle: Oracle,
-    position: Position,
     each: Call,
     judge: Callable[[CrashSite, Call], None],
 ) -> None:
@@ -94,7 +121,7 @@ def _judge(
     from lawful.strategies.performing import Unready
 
     if each.letter is not None:
-        stage.sound(oracle, position, each.letter)
+        stage.sound(each.oracle, each.model.position, each.letter)
     try:
         judge(site, each)
     except Unready as unready:
@@ -108,18 +135,18 @@ def _judge(
 
 def _calls(stage: Stage, oracle: Oracle, position: Position) -> Iterator[Call]:
     begun = begin(stage, oracle, position)
-    lease, offered, version = stage.table.lease, stage.adapter.offered, begun.task.model.version
+    task, lease, offered = begun.task, stage.table.lease, stage.adapter.offered
     for letter in stage.moves(oracle, position):
-        yield Call(begun.before, call(letter, begun.task, 0), version, letter)
-    if lease is None or begun.task.model.holding is None:
+        yield Call(begun.before, call(letter, task, 0), oracle, task.model, letter)
+    if lease is None or task.model.holding is None:
         return
     if "heartbeat" in offered:
-        yield Call(begun.before, call(Heartbeat, begun.task, 0), version, None)
+        yield Call(begun.before, call(Heartbeat, task, 0), oracle, task.model, None)
     if "reap" in offered and "clock" not in stage.adapter.gaps:
         both = begin(stage, oracle, position, tasks=1 if stage.adapter.claims else 2)
         expired = (*both.before, Advance(lease.seconds + MARGIN))
         for hit in (Reap(), Reopen()):
-            yield Call(expired, hit, version, lease.on_expiry)
+            yield Call(expired, hit, oracle, task.model, lease.on_expiry)
 
 
 def crashes(film: Film) -> Iterator[tuple[Mishap, str, int]]:
@@ -139,6 +166,36 @@ def crashes(film: Film) -> Iterator[tuple[Mishap, str, int]]:
 def told(statement: Statement) -> str:
     """Return a statement, shortened to a line."""
     return statement.text if len(statement.text) <= 60 else statement.text[:57] + "..."
+
+
+def gone_wrong(
+    stage: Stage,
+    tally: Tally,
+    site: CrashSite,
+    each: Call,
+    mishap: Mishap,
+    at: str,
+    then: Sequence[Op],
+) -> bool:
+    """Have a statement of a call go wrong, and do some steps; say whether nothing is wrong then.
+
+    Args:
+        stage: What the walks have shown.
+        tally: The law's.
+        site: Where it happens.
+        each: The call.
+        mishap: What happens to it.
+        at: The same in words.
+        then: What is done afterwards. Whether it is right there is the control.
+    """
+    with site.hurt(each.before, each.hit, mishap) as hurt:
+        tally.trigger()
+        if not hurt.found.lawful:
+            tally.find(each.finding([mishap], hurt.found.expected, f"{at}: {hurt.found.got}"))
+            return False
+        afterwards = Afterwards(stage, tally, each, mishap, at)
+        tally.control(afterwards.lawful(partial(site.perform, hurt.session), then))
+    return True
 
 
 class Afterwards(NamedTuple):
@@ -189,8 +246,6 @@ class Afterwards(NamedTuple):
         return problems
 
     def _find(self, seen: Seen, problems: Sequence[Problem], done: Sequence[Op]) -> None:
-        trace = (*self.each.before, self.each.hit, *done)
         note = f"{self.at}, then {format_trace(done)}"
-        accident = Accident(self.each.before, self.each.hit, (self.mishap,), tuple(done))
-        line = format_accident(accident)
-        self.tally.find(replace(finding(seen, problems, trace, note), line=line))
+        found = finding(seen, problems, self.each.trace(done), note)
+        self.tally.find(replace(found, line=self.each.line([self.mishap], done)))

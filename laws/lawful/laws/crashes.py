@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from lawful.strategies.accidents import Mishap, Sort
 from lawful.strategies.trace import Reopen
 
-from .accidents import Afterwards, crashes, each_call, told
+from .accidents import crashes, each_call, gone_wrong, told
 from .law import ScenarioLaw
 
 if TYPE_CHECKING:
@@ -70,17 +69,9 @@ def _interrupted(stage: Stage, tally: Tally) -> None:
             if statement.undoes:
                 continue  # an error within an error is more than can be asked for
             mishap = Mishap(Sort.INTERRUPT, number)
-            with site.hurt(each.before, each.hit, mishap) as hurt:
-                tally.trigger()
-                at = f"{told(statement)} failed"
-                if not hurt.found.lawful:
-                    got = f"{at}: {hurt.found.got}"
-                    tally.find(each.finding([mishap], hurt.found.expected, got))
-                    return
-                then = Afterwards(stage, tally, each, mishap, at)
-                tally.control(
-                    then.lawful(partial(site.perform, hurt.session), (each.hit, Reopen()))
-                )
+            at, again = f"{told(statement)} failed", (each.hit, Reopen())
+            if not gone_wrong(stage, tally, site, each, mishap, at, again):
+                return
 
     each_call(stage, tally, judge)
 

@@ -6,26 +6,29 @@ table: as often as a task whose lease expires each time can be started.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Final
 
+from lawful.spec.model import Call as CalledBy
+from lawful.spec.model import fire
 from lawful.strategies.driver import ClaimKind
 from lawful.strategies.receiver import Receiver
 from lawful.strategies.trace import Advance, Fire, Read, Reap
 from lawful.strategies.walk import Cast, actor_for
 
-from .accidents import Call, crashes
+from .accidents import Call, crashes, judge_calls
 from .applying import reports
 from .law import Finding, ScenarioLaw
 from .leases import MARGIN, restarts, started_again
 from .stage import rows
-from .starts import begin, unready_blocks
+from .starts import begin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from lawful.spec.oracle import Oracle
     from lawful.spec.table import Lease, Letter, Table
+    from lawful.strategies.accidents import Mishap
     from lawful.strategies.crashes import CrashSite
     from lawful.strategies.session import Session
     from lawful.strategies.tracked import Tracked
@@ -77,39 +80,17 @@ def _works(table: Table) -> bool:
     return restarts(table) and bool(_reported(table))
 
 
-class _Scene(NamedTuple):
-    """A crash, and how often the receiver had been called by then."""
-
-    site: CrashSite
-    call: Call
-    oracle: Oracle
-    lease: Lease
-    calls: int
-
-
-def _each_scene(stage: Stage, tally: Tally, play: Callable[[_Scene], None]) -> None:
-    """Play every first start and every first report, for each set of parameters."""
-    from lawful.strategies.canary import distrust
-    from lawful.strategies.performing import Unready
-    from lawful.strategies.severed import crash_site
-
-    lease, row = stage.table.lease, rows(tally)
-    if (reason := distrust(stage.adapter.server)) or lease is None:
-        tally.vague.append(reason or "no leases")
-        return
-    with crash_site(stage.adapter, stage.folder("effects"), limit=stage.limit) as site:
-        for oracle in stage.oracles():
-            with row():
-                for call, calls in _worked(stage, oracle, lease):
-                    try:
-                        play(_Scene(site, call, oracle, lease, calls))
-                    except Unready as unready:
-                        raise unready_blocks(unready) from unready
-        if tally.triggers and site.unseen:
-            tally.vague.append(site.unseen)
+def _each_worked(
+    stage: Stage, tally: Tally, judge: Callable[[CrashSite, Call, Lease], None]
+) -> None:
+    """Judge a task's first start and each report behind it, for each set of parameters."""
+    lease = stage.table.lease
+    if lease is not None:
+        groups = [partial(_worked, stage, oracle, lease) for oracle in stage.oracles()]
+        judge_calls(stage, tally, groups, lambda site, each: judge(site, each, lease))
 
 
-def _worked(stage: Stage, oracle: Oracle, lease: Lease) -> Iterator[tuple[Call, int]]:
+def _worked(stage: Stage, oracle: Oracle, lease: Lease) -> Iterator[Call]:
     """Yield a task's first start, and each report behind it: the receiver is called between."""
     word = started_again(oracle, lease, oracle.origin)
     if not word:
@@ -119,63 +100,71 @@ def _worked(stage: Stage, oracle: Oracle, lease: Lease) -> Iterator[tuple[Call, 
     for each in way:
         there = oracle.step(there, each).after
     begun, start = begin(stage, oracle, there), Fire(letter, _WORKER)
-    yield Call(begun.before, start, 0, letter), 0
-    for report in stage.moves(oracle, oracle.step(there, letter).after):
+    yield Call(begun.before, start, oracle, begun.task.model, letter)
+    model = fire(oracle, begun.task.model, CalledBy(letter, _WORKER), 0.0).after
+    for report in stage.moves(oracle, model.position):
         if report.event in lease.needed_by:
-            yield Call((*begun.before, start), Fire(report, _WORKER), 0, report), 1
+            before = (*begun.before, start)
+            yield Call(before, Fire(report, _WORKER), oracle, model, report)
+
+
+def _called(each: Call) -> Receiver:
+    """Return a receiver as it is where a call is made: it is called when a worker has started."""
+    return Receiver(calls=each.model.grants)
 
 
 def _at_most(stage: Stage, tally: Tally) -> None:
     """Start a task again and again, each worker dying when it has called the receiver."""
 
-    def play(scene: _Scene) -> None:
-        most = starts_at_most(scene.oracle, scene.lease)
+    def judge(site: CrashSite, each: Call, lease: Lease) -> None:
+        most = starts_at_most(each.oracle, lease)
         if most is None:
             return
-        film = scene.site.film(scene.call.before, scene.call.hit)
-        for mishap, at, number in crashes(film):
-            # As it is found, whatever it is: here calls are counted, and no more.
-            with scene.site.reopened(film, number, film.tasks) as session:
-                scene.site.perform(session, Read())
-                receiver = Receiver(scene.calls)
-                for _ in range(most + 1):
-                    _expire(scene, session)
-                    if _start(scene, session) is ClaimKind.ACCEPTED:
-                        receiver.call(_token(session))
-                tally.trigger()
-                tally.control(receiver.calls == most)
-                if receiver.calls > most:
-                    got = f"a crash {at}: called {receiver.calls} times"
-                    asked = f"a receiver is called at most {most} times"
-                    tally.find(scene.call.finding([mishap], asked, got, session.log))
+        for mishap, at, session in _left(site, each):
+            receiver = _called(each)
+            for _ in range(most + 1):
+                _expire(site, session, lease)
+                if _start(site, session, lease) is ClaimKind.ACCEPTED:
+                    receiver.call(_token(session))
+            tally.trigger()
+            tally.control(receiver.calls == most)
+            if receiver.calls > most:
+                got = f"a crash {at}: called {receiver.calls} times"
+                asked = f"a receiver is called at most {most} times"
+                tally.find(each.finding([mishap], asked, got, session.log))
 
-    _each_scene(stage, tally, play)
+    _each_worked(stage, tally, judge)
 
 
 def _at_least(stage: Stage, tally: Tally) -> None:
     """Recover from a crash and work on: what ends as reported has called the receiver."""
     reported = _reported(stage.table)
 
-    def play(scene: _Scene) -> None:
-        film = scene.site.film(scene.call.before, scene.call.hit)
-        for mishap, at, number in crashes(film):
-            # As it is found, whatever it is: here calls are counted, and no more.
-            with scene.site.reopened(film, number, film.tasks) as session:
-                scene.site.perform(session, Read())
-                receiver = Receiver(scene.calls)
-                _expire(scene, session)
-                if _start(scene, session) is ClaimKind.ACCEPTED:
-                    receiver.call(_token(session))
-                    _report(scene, session)
-                tally.trigger()
-                tally.control(receiver.calls > 0)
-                state = _task(session).view.reading.state
-                if not receiver.calls and state in reported:
-                    got = f"a crash {at}: it is {state}, and the receiver was never called"
-                    asked = "what was reported has called the receiver"
-                    tally.find(scene.call.finding([mishap], asked, got, session.log))
+    def judge(site: CrashSite, each: Call, lease: Lease) -> None:
+        for mishap, at, session in _left(site, each):
+            receiver = _called(each)
+            _expire(site, session, lease)
+            if _start(site, session, lease) is ClaimKind.ACCEPTED:
+                receiver.call(_token(session))
+                _report(site, session, lease)
+            tally.trigger()
+            tally.control(receiver.calls > 0)
+            state = _task(session).view.reading.state
+            if not receiver.calls and state in reported:
+                got = f"a crash {at}: it is {state}, and the receiver was never called"
+                asked = "what was reported has called the receiver"
+                tally.find(each.finding([mishap], asked, got, session.log))
 
-    _each_scene(stage, tally, play)
+    _each_worked(stage, tally, judge)
+
+
+def _left(site: CrashSite, each: Call) -> Iterator[tuple[Mishap, str, Session]]:
+    """Yield what each crash of a call leaves, whatever it is: here calls are counted alone."""
+    film = site.film(each.before, each.hit)
+    for mishap, at, number in crashes(film):
+        with site.reopened(film, number, film.tasks) as session:
+            site.perform(session, Read())
+            yield mishap, at, session
 
 
 def _fenced(stage: Stage, tally: Tally) -> None:
@@ -203,9 +192,9 @@ def _fenced(stage: Stage, tally: Tally) -> None:
                     tally.find(Finding(asked, got, tuple(session.log)), session.log)
 
 
-def _expire(scene: _Scene, session: Session) -> None:
-    for op in (Advance(scene.lease.seconds + MARGIN), Reap()):
-        scene.site.perform(session, op)
+def _expire(site: CrashSite, session: Session, lease: Lease) -> None:
+    for op in (Advance(lease.seconds + MARGIN), Reap()):
+        site.perform(session, op)
 
 
 def _task(session: Session) -> Tracked:
@@ -217,25 +206,27 @@ def _token(session: Session) -> int | None:
     return _task(session).view.reading.lease_token
 
 
-def _start(scene: _Scene, session: Session) -> ClaimKind | None:
+def _start(site: CrashSite, session: Session, lease: Lease) -> ClaimKind | None:
     """Have the next worker start the task: on the table's way, or straight away without one."""
-    task, lease = _task(session), scene.lease
-    way = started_again(scene.oracle, lease, task.model.position)
-    granting = (one for one in scene.oracle.table.letters if one.event in lease.granted_by)
+    task = _task(session)
+    way = started_again(task.oracle, lease, task.model.position)
     claim = None
-    for letter in way or (next(granting),):
-        claim = _fired(scene, session, letter)
+    for letter in way or (_first(session, lease.granted_by),):
+        claim = _fired(site, session, letter)
     return claim
 
 
-def _report(scene: _Scene, session: Session) -> None:
-    reports = (one for one in scene.oracle.table.letters if one.event in scene.lease.needed_by)
-    _fired(scene, session, next(reports))
+def _report(site: CrashSite, session: Session, lease: Lease) -> None:
+    _fired(site, session, _first(session, lease.needed_by))
 
 
-def _fired(scene: _Scene, session: Session, letter: Letter) -> ClaimKind | None:
+def _first(session: Session, events: Collection[str]) -> Letter:
+    return next(letter for letter in session.table.letters if letter.event in events)
+
+
+def _fired(site: CrashSite, session: Session, letter: Letter) -> ClaimKind | None:
     op = Fire(letter, actor_for(_task(session), letter, Cast.ANOTHER))
-    claims = [seen.claim for seen in scene.site.perform(session, op)]
+    claims = [seen.claim for seen in site.perform(session, op)]
     return next((claim.kind for claim in claims if claim is not None), None)
 
 

@@ -10,7 +10,7 @@ from lawful.strategies.accidents import Mishap, Sort
 from lawful.strategies.trace import Advance, Fire, Reap, Reopen
 from lawful.strategies.walk import Cast, actor_for
 
-from .accidents import Afterwards, crashes, each_call, told
+from .accidents import Afterwards, crashes, each_call, gone_wrong, told
 from .applying import with_leases
 from .law import ScenarioLaw
 from .leases import MARGIN
@@ -86,7 +86,7 @@ def _repeated(stage: Stage, tally: Tally) -> None:
 
     def again(each: Call) -> Op | None:
         if isinstance(each.hit, Fire) and "expected_version" in stage.adapter.offered:
-            return replace(each.hit, version=each.version)
+            return replace(each.hit, version=each.model.version)
         return each.hit
 
     _lost(stage, tally, again)
@@ -118,15 +118,9 @@ def _lost(stage: Stage, tally: Tally, then_does: Callable[[Call], Op | None]) ->
             if not statement.lands:
                 continue
             mishap = Mishap(Sort.LOST, number)
-            with site.hurt(each.before, each.hit, mishap) as hurt:
-                tally.trigger()
-                at = f"the reply to {told(statement)} is lost"
-                if not hurt.found.lawful:
-                    got = f"{at}: {hurt.found.got}"
-                    tally.find(each.finding([mishap], hurt.found.expected, got))
-                    return
-                then = Afterwards(stage, tally, each, mishap, at)
-                tally.control(then.lawful(partial(site.perform, hurt.session), (op, Reopen())))
+            at, then = f"the reply to {told(statement)} is lost", (op, Reopen())
+            if not gone_wrong(stage, tally, site, each, mishap, at, then):
+                return
 
     each_call(stage, tally, judge)
 
