@@ -6,6 +6,8 @@ Each obeys the table, call by call: what is wrong shows only when two calls meet
 from __future__ import annotations
 
 import marshal
+import multiprocessing
+import os
 import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -215,3 +217,12 @@ class HistoryBeforeInDelete(HistoryBefore):
     """The history is written in a transaction before the row's, with a rollback journal."""
 
     journal = "DELETE"
+
+
+class DiesElsewhere(Whole):
+    """In a process of its own it is gone before it is open."""
+
+    def open(self, path: Path, clock: Clock) -> None:
+        if multiprocessing.parent_process() is not None:
+            os._exit(3)
+        super().open(path, clock)

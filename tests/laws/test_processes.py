@@ -59,6 +59,13 @@ def test_what_no_other_process_can_open_is_unsupported_and_never_passed() -> Non
         assert "can't be sent to another process" in check.cause
 
 
+def test_a_worker_that_never_comes_up_is_unsupported_and_ends_nothing_else() -> None:
+    checks = judged(of(racers.DiesElsewhere))
+    assert {check.status for check in checks.values()} == {Status.UNSUPPORTED}
+    assert "ended with code 3" in checks["crash/worker-killed"].cause
+    assert "ended with code 3" in checks["crash/worker-frozen"].cause
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("factory", [racers.Whole, racers.Compared, racers.WholeInDelete])
 def test_a_store_that_is_right_is_never_accused(factory: type) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from lawful.strategies.linear import explained, orders, outcome
@@ -142,6 +143,7 @@ def _each_start(
     late: Callable[[_Scene, list[Fire]], None],
 ) -> None:
     """Have a process start a task and stop; its lease expires, another starts it; then see."""
+    from lawful.strategies.child import Gone
     from lawful.strategies.clock import MappedClock
     from lawful.strategies.killing import Worker, unfit
     from lawful.strategies.session import Session
@@ -155,15 +157,17 @@ def _each_start(
         for letter in stage.moves(oracle, position):
             if lease is None or letter.event not in lease.granted_by:
                 continue
-            clock = MappedClock(stage.folder("clock"))
-            with (
-                row(),
-                Session(stage.adapter, stage.folder("work"), Watch(), clock) as session,
-                Worker(stage.adapter, session.folder, clock.file) as worker,
-            ):
-                stage.reach(session, oracle.params, position)
-                _play(stage, lease, _Scene(session, worker, stage, tally), letter, stop, late)
-            clock.close()
+            try:
+                with (
+                    row(),
+                    closing(MappedClock(stage.folder("clock"))) as clock,
+                    Session(stage.adapter, stage.folder("work"), Watch(), clock) as session,
+                    Worker(stage.adapter, session.folder, clock.file) as worker,
+                ):
+                    stage.reach(session, oracle.params, position)
+                    _play(stage, lease, _Scene(session, worker, stage, tally), letter, stop, late)
+            except Gone as gone:
+                tally.vague.append(str(gone))
 
 
 def _play(
