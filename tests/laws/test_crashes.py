@@ -12,15 +12,14 @@ import fragile
 import racers
 from fragile import FRAGILE
 from lawful.laws import Profile, Status, crashes, recovery, run
-from lawful.laws.replaying import replay_accident
 from lawful.laws.stage import Search
-from lawful.strategies.accidents import parse_accident
 from lawful.strategies.adapter import describe, describe_class
 from lawful.sut import NotYet, Unsupported
 from lawful.sut.gate import Gate
 from miniatures import Honest
 from miniatures.trial import workplace
 from scenes import fit, in_delete, judged, of
+from stagings import shown_again
 
 if TYPE_CHECKING:
     from fragile import Fragile
@@ -108,21 +107,13 @@ def test_what_comes_with_lawful_is_right_from_every_position(target: str) -> Non
 # -- planted faults --------------------------------------------------------------------------------
 
 
-def shown_again(planted: Fragile, line: str, times: int) -> list[bool]:
-    """Stage an accident, and say each time whether it was unlawful."""
-    adapter = fit(planted.adapter)
-    accident = parse_accident(line, adapter.table)
-    with workplace() as folder:
-        return [not replay_accident(adapter, accident, folder).lawful for _ in range(times)]
-
-
 @EACH
 def test_a_planted_fault_is_found_by_its_law_and_shown_again_by_the_line(planted: Fragile) -> None:
     (check,) = judged([BY_ID[planted.law]], of(planted.adapter)).values()
     assert check.status in (Status.FAIL, Status.ERROR)
     assert check.expected
     assert check.got
-    assert shown_again(planted, check.trace, 10) == [True] * 10
+    assert shown_again(fit(planted.adapter), check.trace, 10) == [True] * 10
 
 
 @EACH
@@ -132,7 +123,7 @@ def test_a_planted_fault_is_found_by_these_laws_and_no_other(planted: Fragile) -
     found = {name: each for name, each in checks.items() if each.findings}
     assert found.keys() == {planted.law, *planted.besides}
     for check in found.values():
-        assert shown_again(planted, check.trace, 2) == [True] * 2
+        assert shown_again(fit(planted.adapter), check.trace, 2) == [True] * 2
 
 
 @EACH

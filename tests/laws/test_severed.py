@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lawful.laws import Status, crashes, effects, processes, recovery
-from lawful.laws.replaying import replay_accident
-from lawful.strategies.accidents import parse_accident
 from lawful.sut import load_shipped
-from miniatures.trial import workplace
 from scenes import fit, judged, of
 
 pytest.importorskip("psycopg", reason="the extra `postgresql` is not installed")
 pytest.importorskip("redis", reason="the extra `redis` is not installed")
 
 import networked
+from stagings import shown_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,21 +79,13 @@ RIGHT = (
 fitted = functools.cache(fit)
 
 
-def shown_again(planted: Planted, line: str, times: int) -> list[bool]:
-    """Stage an accident, and say each time whether it was unlawful."""
-    adapter = fitted(planted.adapter)
-    accident = parse_accident(line, adapter.table)
-    with workplace() as folder:
-        return [not replay_accident(adapter, accident, folder).lawful for _ in range(times)]
-
-
 @EACH
 def test_a_planted_fault_is_found_by_its_law_and_shown_again_by_the_line(planted: Planted) -> None:
     (check,) = judged([BY_ID[planted.law]], of(planted.adapter)).values()
     assert check.status is Status.FAIL
     assert check.expected
     assert check.got
-    assert shown_again(planted, check.trace, 10) == [True] * 10
+    assert shown_again(fitted(planted.adapter), check.trace, 10) == [True] * 10
 
 
 @EACH
@@ -105,7 +95,7 @@ def test_a_planted_fault_is_found_by_these_laws_and_no_other(planted: Planted) -
     found = {name: each for name, each in checks.items() if each.findings}
     assert found.keys() == {planted.law, *planted.besides}
     for check in found.values():
-        assert shown_again(planted, check.trace, 2) == [True] * 2
+        assert shown_again(fitted(planted.adapter), check.trace, 2) == [True] * 2
 
 
 @pytest.mark.parametrize(

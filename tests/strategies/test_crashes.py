@@ -14,44 +14,32 @@ import pytest
 import fragile
 import racers
 from lawful.spec.errors import LawfulError
-from lawful.strategies.accidents import Mishap, Sort, parse_accident
+from lawful.strategies.accidents import Mishap, Sort
 from lawful.strategies.crashes import CrashSite
 from lawful.strategies.driver import ClaimKind, Fault
 from lawful.strategies.hub import Stuck
-from lawful.strategies.performing import Unready
 from lawful.strategies.trace import Reopen
 from leftovers import descriptors, needs_descriptors
 from miniatures.honest import Illegal
-from miniatures.trial import task_table, workplace
+from miniatures.trial import workplace
 from scenes import fit, in_delete, of
+from stagings import CANCEL, accident, unready, words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lawful.strategies.accidents import Accident, Statement
     from lawful.strategies.adapter import Adapter
     from lawful.strategies.aftermath import Found
     from lawful.strategies.crashes import Film
     from lawful.sut import Clock, Refused
     from miniatures.honest import Call, Row
 
-TABLE = task_table()
-CANCEL = "SUBMIT || cancel@client"
 TWO = "enqueue@client start@worker-1 t2:SUBMIT t2:enqueue@client t2:start@worker-2 ADVANCE(31)"
 
 BEFORE = "submitted, version 0, 0 entries"
 AFTER = "cancelled, version 1, 1 entries"
 
 fitted = functools.cache(fit)
-
-
-def accident(line: str) -> Accident:
-    return parse_accident(line, TABLE)
-
-
-def words(statements: tuple[Statement, ...]) -> str:
-    """Return the first word of each statement."""
-    return " ".join(statement.text.split()[0] for statement in statements)
 
 
 def seen(found: Found) -> str:
@@ -472,14 +460,6 @@ def every_accident(site: CrashSite) -> None:
 def behind_the_last(site: CrashSite) -> None:
     each = accident(f"{CANCEL} || LOST(9)")
     with pytest.raises(LawfulError), site.hurt(each.before, each.call, each.mishaps[0]):
-        pass
-
-
-def unready(site: CrashSite) -> None:
-    each = accident("enqueue start@worker-1 || cancel || LOST(1)")
-    with pytest.raises(Unready):
-        site.film(each.before, each.call)
-    with pytest.raises(Unready), site.hurt(each.before, each.call, each.mishaps[0]):
         pass
 
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from lawful.spec.errors import LawfulError
-from lawful.strategies.accidents import Mishap, Sort, parse_accident
+from lawful.strategies.accidents import Mishap, Sort
 from lawful.strategies.crashes import CrashSite
 from lawful.strategies.driver import ClaimKind, Fault
 from lawful.strategies.killing import killed
-from lawful.strategies.performing import Unready
 from lawful.strategies.servers import server_url
 from lawful.strategies.severed import SeveredSite, crash_site
 from lawful.strategies.trace import Reopen
@@ -24,8 +23,9 @@ from lawful.strategies.turns import WireError
 from lawful.sut import load_shipped
 from lawful.sut.redis_store import LuaStore, RedisLua
 from leftovers import descriptors, needs_descriptors
-from miniatures.trial import task_table, workplace
+from miniatures.trial import workplace
 from scenes import fit
+from stagings import CANCEL, accident, unready, words
 
 psycopg = pytest.importorskip("psycopg", reason="the extra `postgresql` is not installed")
 redis = pytest.importorskip("redis", reason="the extra `redis` is not installed")
@@ -36,15 +36,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from lawful.strategies.accidents import Accident, Statement
+    from lawful.strategies.accidents import Statement
     from lawful.strategies.adapter import Adapter
     from lawful.strategies.aftermath import Found
     from lawful.strategies.crashes import Film
     from lawful.sut import Clock
     from lawful.sut.redis_store import Write
 
-TABLE = task_table()
-CANCEL = "SUBMIT || cancel@client"
 REFUSED = "SUBMIT || start@worker-1"
 TWO = "enqueue@client start@worker-1 t2:SUBMIT t2:enqueue@client t2:start@worker-2 ADVANCE(31)"
 
@@ -105,15 +103,6 @@ class Aside(RedisLua):
     def open(self, path: Path, clock: Clock) -> None:
         self.url = server_url("redis")
         super().open(path, clock)
-
-
-def accident(line: str) -> Accident:
-    return parse_accident(line, TABLE)
-
-
-def words(statements: tuple[Statement, ...]) -> str:
-    """Return the first word of each statement."""
-    return " ".join(statement.text.split()[0] for statement in statements)
 
 
 def landing(statements: tuple[Statement, ...]) -> list[int]:
@@ -443,14 +432,6 @@ def every_accident(site: CrashSite) -> None:
 def behind_the_last(site: CrashSite) -> None:
     each = accident(f"{CANCEL} || LOST(20)")
     with pytest.raises(LawfulError), site.hurt(each.before, each.call, each.mishaps[0]):
-        pass
-
-
-def unready(site: CrashSite) -> None:
-    each = accident("enqueue start@worker-1 || cancel || LOST(1)")
-    with pytest.raises(Unready):
-        site.film(each.before, each.call)
-    with pytest.raises(Unready), site.hurt(each.before, each.call, each.mishaps[0]):
         pass
 
 
