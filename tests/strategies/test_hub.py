@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -471,3 +472,45 @@ def test_who_waits_for_whom_is_told_with_the_worker_that_is_stuck() -> None:
     stuck = Stuck("A", "UPDATE task", 20.0, "A waits for B; B waits for A")
     told = "worker A came to no next step within 20 s after UPDATE task"
     assert str(stuck) == f"{told} (A waits for B; B waits for A)"
+
+
+# -- Ctrl-C ----------------------------------------------------------------------------------------
+
+
+def ctrl_c() -> None:
+    ident = threading.main_thread().ident
+    assert ident is not None
+    signal.pthread_kill(ident, signal.SIGINT)
+
+
+def test_a_job_that_an_interruption_left_running_ends_before_the_next_one_begins() -> None:
+    interrupted, told = threading.Event(), []
+
+    def job() -> None:
+        ctrl_c()
+        interrupted.wait()
+        told.append("first")
+
+    with Hub("AB") as hub:
+        with pytest.raises(KeyboardInterrupt):
+            hub.call("A", job)
+        interrupted.set()
+        assert hub.call("B", lambda: [*told, "second"]) == ["first", "second"]
+        assert hub.call("A", lambda: 8) == 8
+
+
+def test_a_schedule_that_is_interrupted_ends_when_its_workers_have() -> None:
+    told = []
+
+    with Hub("AB") as hub:
+
+        def job() -> None:
+            ctrl_c()
+            while hub.scheduled:  # until the hub has heard of it
+                pass
+            told.append("first")
+
+        with pytest.raises(KeyboardInterrupt):
+            hub.run({"A": job}, follow(()))
+        assert told == ["first"]
+        assert hub.call("B", lambda: 7) == 7

@@ -133,6 +133,7 @@ class Hub:
         self.ordered = True
         self.arbiter: Arbiter | None = None
         self._back = threading.Semaphore(0)
+        self._owed = False  # a worker was let run, and its coming back was not taken in
         self._failure: BaseException | None = None
         self._taken: list[Taken] = []
         self._workers = {name: _Worker(name) for name in names}
@@ -194,6 +195,8 @@ class Hub:
         jobs: Mapping[str, Callable[[], Any]],
         choose: Callable[[Sequence[str], str | None], str],
     ) -> dict[str, Any]:
+        if self._owed and self.running is not None:  # Ctrl-C came between
+            self._return(self._workers[self.running])
         results: dict[str, Any] = {}
         errors: dict[str, BaseException] = {}
         for name, job in jobs.items():
@@ -249,6 +252,7 @@ class Hub:
                 self._end(worker)
 
         self.running, worker.standing, worker.text = worker.name, Standing.RUNNING, ""
+        self._owed = True
         worker.jobs.put(done)
         self._return(worker)
 
@@ -264,12 +268,15 @@ class Hub:
 
     def _resume(self, worker: _Worker) -> None:
         self.running, worker.standing = worker.name, Standing.RUNNING
+        self._owed = True
         worker.go.release()
         self._return(worker)
 
     def _return(self, worker: _Worker) -> None:
         """Wait until a worker parks, waits or is done."""
-        if not self._back.acquire(timeout=self.limit):
+        back = self._back.acquire(timeout=self.limit)
+        self._owed = False
+        if not back:
             raise Stuck(worker.name, worker.text, self.limit)
         self.running = None
         self._check()
@@ -283,11 +290,12 @@ class Hub:
     def _let_go(self) -> None:
         """End the schedule: whoever is parked goes on by itself, to its end."""
         self.scheduled = False
-        if self.arbiter is not None and self._under_way():
+        abandoned = self.arbiter is not None and self._under_way()
+        if self.arbiter is not None and abandoned:
             self.arbiter.abandon()
-            if self.running is not None:
-                with suppress(Stuck):
-                    self._return(self._workers[self.running])
+        if self.running is not None and (abandoned or self._owed):
+            with suppress(Stuck):
+                self._return(self._workers[self.running])
         failed: BaseException | None = None
         for worker in self._workers.values():
             while worker.standing in (Standing.PARKED, Standing.WAITING):
