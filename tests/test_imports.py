@@ -63,7 +63,7 @@ def test_nothing_needs_what_is_above_it(name: str, roots: tuple[str, ...]) -> No
 
 def loaded(code: str) -> set[str]:
     """Return the modules that are loaded after some code."""
-    every = ("spec", "sut", "strategies", "laws", "app")
+    every = ("spec", "sut", "strategies", "laws", "mutants", "app")
     done = run(f"{code}\nprint('\\n'.join(sys.modules))", *every)
     assert done.returncode == 0, done.stderr
     return set(done.stdout.splitlines())

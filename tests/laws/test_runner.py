@@ -249,3 +249,11 @@ def test_a_table_in_a_file_can_take_the_place_of_the_adapters_own() -> None:
     adapter = describe_class(Honest, "honest", table=task_table(2, strict=True))
     assert adapter.table.lease is not None
     assert adapter.table.lease.expiry == "strict"
+
+
+def test_a_run_of_some_laws_walks_the_cells_and_runs_no_other_law() -> None:
+    with workplace() as folder:
+        only = {"silence/refusal", "lease/zombie"}
+        found = run(describe("review"), folder, profile=Profile.QUICK, only=only)
+    laws = [check.id for check in found.checks if not check.id.startswith("cell/")]
+    assert laws == ["contract/calls", "silence/refusal"]  # a review has no leases

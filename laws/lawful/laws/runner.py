@@ -28,7 +28,7 @@ from .stage import WORDS_PER_STORE, Stage, batched
 from .verdict import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from lawful.spec.oracle import Oracle
@@ -90,6 +90,7 @@ def run(
     profile: Profile = Profile.DEFAULT,
     limit: float = LIMIT,
     search: Search | None = None,
+    only: Collection[str] | None = None,
     progress: Callable[[int, int, str], None] = lambda done, of, what: None,
     checked: Callable[[Check], None] = lambda check: None,
 ) -> Run:
@@ -101,6 +102,8 @@ def run(
         profile: How much is run.
         limit: How long one call may take, in seconds.
         search: How the random laws search.
+        only: The laws that are run, by id; all by default. The cells are always walked. Such a run
+            judges a mutant, and no implementation: what was left out is not missed.
         progress: Told how far the run is.
         checked: Told of each check as soon as it is known.
 
@@ -114,7 +117,7 @@ def run(
         result = Run(first.adapter, first)
         thorough = profile is Profile.DEEP
         stage = Stage(first.adapter, folder, watch, search, thorough=thorough)
-        _Runner(result, stage, profile, progress, checked).run()
+        _Runner(result, stage, profile, only, progress, checked).run()
     result.seconds = time.perf_counter() - began
     return result
 
@@ -125,6 +128,7 @@ class _Runner:
         result: Run,
         stage: Stage,
         profile: Profile,
+        only: Collection[str] | None,
         progress: Callable[[int, int, str], None],
         checked: Callable[[Check], None],
     ) -> None:
@@ -137,6 +141,8 @@ class _Runner:
         self._tallies: dict[str, Tally] = {}
         self._done = 0
         every = laws_of(self._adapter.table, quick=profile is Profile.QUICK)
+        if only is not None:
+            every = [law for law in every if law.id in only or law is CALLS]
         self._gapped = {law.id: check for law in every if (check := self._gap(law))}
         self._laws = [law for law in every if law.id not in self._gapped]
         self._all = every
