@@ -170,7 +170,39 @@ class Comparing(OneByOne):
 
 
 class Compared(Comparing, ReadBefore):
-    """The comparison and the history in one transaction: it is right."""
+    """The comparison and the history in one transaction, and an id counted in it: it is right."""
+
+    def submit(self, params: Mapping[str, int], *, task: str | None = None) -> str:
+        with Whole.transaction(self):
+            return Honest.submit(self, params, task=task)
+
+    def store(self, task: str, row: Row, written: bytes) -> None:
+        store = OneByOne.store if self.db.in_transaction else ReadBefore.store
+        store(self, task, row, written)
+
+
+class CountsBefore(Whole):
+    """A task's id is counted before the transaction; whatever has it by then is replaced."""
+
+    def submit(self, params: Mapping[str, int], *, task: str | None = None) -> str:
+        (number,) = self.db.execute("SELECT count(*) FROM tasks").fetchone()
+        name, row = task or f"job/{number}", self.new("submitted", 0, params["max_attempts"])
+        del row["history"]
+        with self.transaction():
+            query = "INSERT OR REPLACE INTO tasks VALUES (?, ?)"
+            self.db.execute(query, (name, marshal.dumps(row)))
+        return name
+
+
+class WritesAllBack(Whole):
+    """A submission reads all rows, and writes all of them back with its own."""
+
+    def submit(self, params: Mapping[str, int], *, task: str | None = None) -> str:
+        rows = self.db.execute("SELECT id, row FROM tasks ORDER BY rowid").fetchall()
+        with self.transaction():
+            name = super(Whole, self).submit(params, task=task)
+            self.db.executemany("UPDATE tasks SET row = ? WHERE id = ?", [r[::-1] for r in rows])
+        return name
 
 
 class HistoryAfter(Comparing):

@@ -279,6 +279,10 @@ def test_a_schedule_stands_behind_the_race() -> None:
         ("SUBMIT || enqueue || ", "fires events, HEARTBEAT or REAP"),
         ("SUBMIT || enqueue || t2:cancel", "on the one task there is"),
         ("SUBMIT || enqueue || dequeue", "no such event"),
+        ("SUBMIT || ?:SUBMIT || cancel", "submits another"),
+        ("SUBMIT || u:SUBMIT || u:SUBMIT", "a label of its own"),
+        ("SUBMIT u:SUBMIT || u:SUBMIT || cancel", "a label of its own"),
+        ("SUBMIT || u:SUBMIT || u:enqueue", "on the one task there is"),
     ],
 )
 def test_what_a_race_cannot_do_is_refused(line: str, told: str) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
 import sqlite3
 import sqlite3.dbapi2
+import subprocess
 import sys
 from contextlib import closing, suppress
+from pathlib import Path
 from sqlite3 import connect
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,6 @@ from lawful.strategies.sqlite_tap import SqliteTap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
     from types import FrameType
 
 INSERT = "INSERT INTO rows VALUES (1)"
@@ -418,3 +420,44 @@ def test_a_connection_that_cannot_be_opened_leaves_no_profiler(folder: Path) -> 
 
     assert seen(A=opening).statements == 0
     assert came == [None]
+
+
+# -- Pythons with SQLite built in ------------------------------------------------------------------
+
+BUILT_IN = """
+import sys, _sqlite3
+del _sqlite3.__file__
+from lawful.strategies.canary import distrust
+sys.stdout.write(distrust())
+"""
+
+
+def _library_of_sqlite3() -> str | None:
+    """Return the file of the SQLite that this process has loaded, if it is one of its own."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text().splitlines() if maps.exists() else []
+    return next((line.split()[-1] for line in lines if "libsqlite3" in line), None)
+
+
+def built_in(**environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", BUILT_IN],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_a_python_that_has_sqlite_in_itself_is_seen_through() -> None:
+    library = _library_of_sqlite3()
+    if library is None:
+        pytest.skip("this Python's SQLite is no library of its own")
+    assert built_in(LD_PRELOAD=library) == ""
+
+
+def test_a_python_whose_sqlite_cannot_be_reached_says_so() -> None:
+    if _library_of_sqlite3() is None:
+        pytest.skip("this Python's SQLite is no library of its own")
+    assert built_in() == "this Python's SQLite has no functions that can be reached"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lawful.spec.table import CellKind, Letter
 from lawful.strategies.linear import orders
-from lawful.strategies.trace import Advance, Fire, Heartbeat, Reap
+from lawful.strategies.trace import Advance, Fire, Heartbeat, Reap, Submit
 
 from .law import Finding, ScenarioLaw
 from .leases import MARGIN, restarts, started_again
@@ -47,6 +47,13 @@ def _versions(stage: Stage, tally: Tally) -> None:
 
 def _triples(stage: Stage, tally: Tally) -> None:
     _run(stage, tally, _triples_at, workers=3)
+
+
+def _submissions(stage: Stage, tally: Tally) -> None:
+    if stage.adapter.claims:
+        tally.vague.append("workers take what comes: another task would be taken for the one")
+        return
+    _run(stage, tally, _submissions_at, workers=2)
 
 
 def _run(stage: Stage, tally: Tally, races: Races, *, workers: int) -> None:
@@ -90,6 +97,24 @@ def _pairs_at(stage: Stage, begun: Begun) -> Iterator[Race]:
         late = (Advance(lease.seconds + MARGIN),) if lease and Reap in both else ()
         does = tuple((call(one, begun.task, number),) for number, one in enumerate(both))
         yield Race((*begun.before, *late), does)
+
+
+def _submissions_at(stage: Stage, begun: Begun) -> Iterator[Race]:
+    """Yield a submission against each legal call, and two submissions at once where all begins."""
+    from lawful.strategies.racing import Race
+
+    oracle, position, lease = begun.task.oracle, begun.task.model.position, stage.table.lease
+    calls: list[Letter | type[Heartbeat | Reap]] = [*stage.moves(oracle, position)]
+    if lease and begun.task.model.holding and "heartbeat" in stage.adapter.offered:
+        calls.append(Heartbeat)
+    new = Submit((), "u")
+    for one in calls:
+        yield Race(begun.before, ((new,), (call(one, begun.task, 0),)))
+    if lease and "reap" in stage.adapter.offered and "clock" not in stage.adapter.gaps:
+        yield Race((*begun.before, Advance(lease.seconds + MARGIN)), ((new,), (Reap(),)))
+    if position == oracle.origin:
+        other = tuple(stage.table.valuations[-1].items())
+        yield Race(begun.before, ((new,), (Submit(other, "v"),)))
 
 
 def _versions_at(stage: Stage, begun: Begun) -> Iterator[Race]:
@@ -174,7 +199,7 @@ class Unfollowed(Exception):
 def _wrote(run: Run) -> bool:
     """Say whether anything was accepted: two calls that are refused tell nothing."""
     return any(
-        one.handled or (one.claim is not None and not one.claim.reasons)
+        one.handled or one.made is not None or (one.claim is not None and not one.claim.reasons)
         for each in run.came.values()
         for one in each
     )
@@ -214,6 +239,15 @@ LAWS = (
         why="A version that is compared before the write, and not with it, is compared in vain.",
         needs=("second_connection", "expected_version"),
         run=_versions,
+    ),
+    ScenarioLaw(
+        id="race/submissions",
+        says="a task that is submitted while another worker writes is a task of its own, and "
+        "nobody's write is lost",
+        why="Ids are counted before they are written, or all rows are written back: two tasks "
+        "under one id, and one of them is gone.",
+        needs=("second_connection",),
+        run=_submissions,
     ),
     ScenarioLaw(
         id="race/triples",

@@ -14,7 +14,7 @@ from lawful.sut.contract import Refusal
 
 from .driver import ClaimKind
 from .seen import counter
-from .trace import Fire, Heartbeat, Reap
+from .trace import Fire, Heartbeat, Reap, Submit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lawful.spec.oracle import Oracle
 
     from .adapter import Adapter
-    from .calls import Came, Done
+    from .calls import Came, Raced
     from .seen import View
     from .tracked import Tracked
 
@@ -57,7 +57,7 @@ def orders(
     oracle: Oracle,
     model: Model,
     now: float,
-    does: Mapping[str, Sequence[Done]],
+    does: Mapping[str, Sequence[Raced]],
     gave_up: Collection[tuple[str, int]] = (),
 ) -> Iterator[Order]:
     """Yield every order of the calls, each worker's own in their order.
@@ -79,7 +79,7 @@ class _Racing(NamedTuple):
 
     oracle: Oracle
     now: float
-    does: Mapping[str, tuple[Done, ...]]
+    does: Mapping[str, tuple[Raced, ...]]
     gave_up: Collection[tuple[str, int]]
 
     def orders(self, so_far: Order) -> Iterator[Order]:
@@ -114,7 +114,7 @@ class _Racing(NamedTuple):
 
 
 def gave_up(
-    does: Mapping[str, Sequence[Done]], came: Mapping[str, Sequence[Came]]
+    does: Mapping[str, Sequence[Raced]], came: Mapping[str, Sequence[Came]]
 ) -> set[tuple[str, int]]:
     """Return the calls that say that they lost to another.
 
@@ -134,7 +134,7 @@ def gave_up(
     }
 
 
-def answered(oracle: Oracle, model: Model, now: float, op: Done) -> tuple[Answer, Written | None]:
+def answered(oracle: Oracle, model: Model, now: float, op: Raced) -> tuple[Answer, Written | None]:
     """Ask the table of one call: its answer, and the entry it writes, if any."""
     lease = oracle.table.lease
     actor: str | None = None
@@ -150,6 +150,8 @@ def answered(oracle: Oracle, model: Model, now: float, op: Done) -> tuple[Answer
             if lease is None:
                 raise ValueError(f"{oracle.table.name} has no leases")
             letter, answer = lease.on_expiry, reap(oracle, lease, model, now)
+        case Submit():
+            return Answer(CellKind.NOOP, None, model), None  # another task's beginning
     if answer.kind is not CellKind.LEGAL:
         return answer, None
     before, after = model.position.state, answer.after.position.state
@@ -180,6 +182,8 @@ def explained(
 def _fits(answer: Answer, came: Came) -> bool:
     if came.fault is not None:
         return False
+    if came.made is not None:
+        return True
     if came.handled is not None:
         return came.handled is (answer.kind is CellKind.LEGAL)
     claim = came.claim

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import itertools
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .calls import called, known
@@ -19,7 +20,19 @@ from .schedules import format_schedule, parse_schedule
 from .servers import server_url
 from .session import Session
 from .sqlite_tap import SqliteTap
-from .trace import TASK, Fire, Heartbeat, Reap, TraceError, format_trace, parse_start, parse_steps
+from .submissions import misplaced
+from .trace import (
+    ABSENT,
+    TASK,
+    Fire,
+    Heartbeat,
+    Reap,
+    Submit,
+    TraceError,
+    format_trace,
+    parse_start,
+    parse_steps,
+)
 from .watch import Watch
 from .wire import WireTap
 
@@ -30,7 +43,7 @@ if TYPE_CHECKING:
     from lawful.spec.table import Table
 
     from .adapter import Adapter
-    from .calls import Came, Done
+    from .calls import Came, Raced
     from .driver import Driver
     from .hub import Taken
     from .seen import View
@@ -65,11 +78,11 @@ class Race(NamedTuple):
     """
 
     before: tuple[Op, ...]
-    does: tuple[tuple[Done, ...], ...]
+    does: tuple[tuple[Raced, ...], ...]
     every: bool = False
 
     @property
-    def by_worker(self) -> dict[str, tuple[Done, ...]]:
+    def by_worker(self) -> dict[str, tuple[Raced, ...]]:
         """What each worker does, by its name."""
         return dict(zip(WORKERS, self.does, strict=False))
 
@@ -88,18 +101,30 @@ def parse_race(line: str, table: Table) -> Race:
     before, *does = (part.strip() for part in line.split("||"))
     if not 2 <= len(does) <= len(WORKERS):
         raise TraceError(line, f"a race is BEFORE || A || B, of two to {len(WORKERS)} workers")
-    return Race(parse_start(before, table), tuple(_done(part, table) for part in does))
+    race = Race(parse_start(before, table), tuple(_done(part, table) for part in does))
+    labels = [op.task for op in (*race.before, *chain(*race.does)) if isinstance(op, Submit)]
+    if len(labels) > len(set(labels)):
+        raise TraceError(line, "each task that is submitted has a label of its own: u:SUBMIT")
+    return race
 
 
-def _done(part: str, table: Table) -> tuple[Done, ...]:
+def _done(part: str, table: Table) -> tuple[Raced, ...]:
     """Read what one worker does."""
     ops = parse_steps(part, table)
-    done = tuple(op for op in ops if isinstance(op, Fire | Heartbeat | Reap))
-    if not done or len(done) < len(ops) or any(getattr(op, "task", TASK) != TASK for op in done):
+    done = tuple(op for op in ops if isinstance(op, Fire | Heartbeat | Reap | Submit))
+    if not done or len(done) < len(ops) or not all(map(_may_race, done)):
         raise TraceError(
-            part, "a worker of a race fires events, HEARTBEAT or REAP, on the one task there is"
+            part,
+            "a worker of a race fires events, HEARTBEAT or REAP, on the one task there is, or "
+            "submits another (u:SUBMIT)",
         )
     return done
+
+
+def _may_race(op: Raced) -> bool:
+    if isinstance(op, Submit):
+        return op.task not in (TASK, ABSENT)
+    return isinstance(op, Reap) or op.task == TASK
 
 
 def is_race(line: str) -> bool:
@@ -134,7 +159,9 @@ class Run:
         taken: The steps, in the order in which they were taken.
         came: What came of each worker's calls.
         after: The task afterwards.
-        expected: What each order of the calls comes to, if none of them explains the run.
+        expected: What each order of the calls comes to, if none of them explains the run; or what
+            a task that was submitted in it should be, and is not.
+        instead: What such a task is.
         ordered: Whether the schedule alone has decided it. Otherwise a server has, where two waited
             in it at once, and may decide otherwise another time.
     """
@@ -144,6 +171,7 @@ class Run:
     came: Mapping[str, Sequence[Came]]
     after: View
     expected: tuple[str, ...] = ()
+    instead: str = ""
     ordered: bool = True
 
     @property
@@ -171,6 +199,8 @@ class Run:
     @property
     def got(self) -> str:
         """What came of it, in one line."""
+        if self.instead:
+            return self.instead
         told = [f"{name} {_told(one)}" for name, each in self.came.items() for one in each]
         reading = self.after.reading
         by = f" by {reading.lease_owner}" if reading.lease_owner else ""
@@ -180,6 +210,8 @@ class Run:
 def _told(came: Came) -> str:
     if came.fault is not None:
         return f"failed ({came.fault})"
+    if came.made is not None:
+        return "submitted"
     if came.handled is not None:
         return "reaped it" if came.handled else "reaped nothing"
     if came.claim is None or came.claim.text:
@@ -290,15 +322,18 @@ class Arena:
         lost = gave_up(does, came)
         every = list(orders(task.oracle, task.model, session.clock.now(), does, lost))
         lawful = any(explained(self.adapter, task, order, came, view) for order in every)
-        expected = () if lawful else tuple(dict.fromkeys(map(outcome, every)))
-        return Run(race, tuple(taken), came, view, expected, self._hub.ordered)
+        run = Run(race, tuple(taken), came, view, ordered=self._hub.ordered)
+        if not lawful:
+            return replace(run, expected=tuple(dict.fromkeys(map(outcome, every))))
+        wrong = misplaced(session, task, race.by_worker, came)
+        return run if wrong is None else replace(run, expected=wrong[:1], instead=wrong[1])
 
     def _job(
         self,
         name: str,
         driver: Driver,
         task: Tracked,
-        ops: Sequence[Done],
+        ops: Sequence[Raced],
         came: list[Came],
     ) -> Callable[[], None]:
         """Return what a worker does: its calls, one after the other."""

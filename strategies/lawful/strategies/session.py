@@ -147,7 +147,14 @@ class Session:
         oracle = self.adapter.oracle(params)
         other = {n: v for n, v in oracle.params.items() if v != self.table.defaults[n]}
         self.log.append(Submit(tuple(other.items()), label))
-        task = self.driver.submit(oracle.params, own)
+        return self.take_in(self.driver.submit(oracle.params, own), oracle, label)
+
+    def take_in(self, task: TaskId, oracle: Oracle, label: str) -> Tracked:
+        """Go on with a task that was just submitted, by whomever.
+
+        Raises:
+            Fault: It does not begin where the table says.
+        """
         view = self._look(task)
         state = view.reading.state
         initial = self.table.initial

@@ -44,18 +44,26 @@ class State(IntEnum):
 
 
 def _library() -> ctypes.CDLL | None:
-    """Return SQLite as this Python has it; None if its functions can't be reached."""
+    """Return SQLite as this Python has it; None if its functions can't be reached.
+
+    A Python with SQLite built in has them itself, if they are exported at all. What is found must
+    be the very SQLite that ``sqlite3`` uses: another copy knows nothing of its connections.
+    """
     import _sqlite3
 
-    try:
-        library = ctypes.CDLL(_sqlite3.__file__)
-        library.sqlite3_busy_handler.argtypes = [ctypes.c_void_p, _Busy, ctypes.c_void_p]
-        library.sqlite3_txn_state.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-        library.sqlite3_interrupt.argtypes = [ctypes.c_void_p]
-        library.sqlite3_get_autocommit.argtypes = [ctypes.c_void_p]
-    except (AttributeError, OSError):
-        return None
-    return library
+    for name in (getattr(_sqlite3, "__file__", None), None):
+        try:
+            library = ctypes.CDLL(name)
+            library.sqlite3_libversion.restype = ctypes.c_char_p
+            library.sqlite3_busy_handler.argtypes = [ctypes.c_void_p, _Busy, ctypes.c_void_p]
+            library.sqlite3_txn_state.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+            library.sqlite3_interrupt.argtypes = [ctypes.c_void_p]
+            library.sqlite3_get_autocommit.argtypes = [ctypes.c_void_p]
+        except (AttributeError, OSError):
+            continue
+        if library.sqlite3_libversion().decode() == sqlite3.sqlite_version:
+            return library
+    return None
 
 
 _SQLITE: Final = _library()
