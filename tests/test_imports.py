@@ -41,6 +41,7 @@ def test_spec_and_sut_need_nothing_but_themselves(root: str) -> None:
         ("strategies.session", ("strategies", "spec")),
         ("strategies.session", ("strategies", "sut")),
         ("laws", ("laws", "spec", "sut")),
+        ("mutants.table", ("mutants", "strategies", "spec", "sut")),
         ("judging", ("app", "strategies", "spec", "sut")),
     ],
 )
@@ -54,6 +55,7 @@ def test_the_others_need_what_is_below_them(name: str, roots: tuple[str, ...]) -
     [
         ("strategies.session", ("strategies", "spec", "sut")),
         ("laws", ("laws", "strategies", "spec", "sut")),
+        ("mutants.table", ("mutants", "laws", "strategies", "spec", "sut")),
     ],
 )
 def test_nothing_needs_what_is_above_it(name: str, roots: tuple[str, ...]) -> None:

@@ -144,3 +144,9 @@ def test_the_commands_that_ci_takes_from_here_are_there() -> None:
         ("install-and-test", 'python -m pip install -e ".[dev]" && python -m pytest'),
     ):
         assert f"<!-- {marker} -->\n```console\n{command}\n```\n" in README
+
+
+def test_the_scores_of_the_table_are_what_mutate_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mutate"]) == 0
+    printed = "\n".join(capsys.readouterr().out.splitlines()[1:13])
+    assert printed + "\n" in blocks("text")

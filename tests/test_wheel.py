@@ -39,6 +39,8 @@ def test_the_wheel_holds_lawful_and_its_metadata_alone(built: Path) -> None:
         "lawful/reports/schemas/report.schema.json",
         "lawful/reports/schemas/stream.schema.json",
         "lawful/scaffold/adapter.txt",
+        "lawful/mutants/py.typed",
+        "lawful/mutants/table/equivalent/task.toml",
         "lawful/plugin.py",
         "lawful/spec/py.typed",
         "lawful/sut/py.typed",

@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "smoke": "see whether an adapter is fit to be judged",
     "explain": "say what a check is about",
     "replay": "do the steps of a trace again and judge each",
+    "mutate": "plant faults, and see whether the checks notice",
     "race": "play the three classic interleavings on four writings",
     "compare": "set implementations side by side",
     "spec": "show, check or draw a table",

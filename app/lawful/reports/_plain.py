@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
-__all__ = ["printable"]
+__all__ = ["no_markup", "printable"]
+
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>#!|~$&:@.]")
 
 _ACTING: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 """Categories of characters that move a cursor, turn the direction of the text, break a line or
@@ -29,6 +32,11 @@ def printable(text: str, *, lines: bool = False) -> str:
         else each
         for each in text
     )
+
+
+def no_markup(text: str) -> str:
+    """Return the text as Markdown that shows it: every character of markup is a reference."""
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", printable(text))
 
 
 def _escaped(character: str) -> str:

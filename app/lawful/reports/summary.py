@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from lawful.laws.law import Status
 
 from . import outline
-from ._plain import printable
+from ._plain import no_markup, printable
 from .marks import MARKS
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ __all__ = ["summary"]
 
 LIMIT: Final = 1_000_000
 """The longest summary, in bytes: GitHub drops one above 1 MiB without a word."""
-_MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>#!|~$&:@.]")
 
 
 def summary(report: Report, *, most: int = 20) -> str:
@@ -63,18 +62,18 @@ def _cut(text: str) -> str:
 
 
 def _head(report: Report) -> Iterator[str]:
-    yield f"## {_text(report.name)}: {_text(report.headline)}"
+    yield f"## {no_markup(report.name)}: {no_markup(report.headline)}"
     yield ""
     yield (
-        f"{report.passed} cells pass; table {_text(report.spec_name)} {report.spec_version}, "
-        f"profile {_text(report.profile)}, lawful {_text(report.lawful)}"
+        f"{report.passed} cells pass; table {no_markup(report.spec_name)} {report.spec_version}, "
+        f"profile {no_markup(report.profile)}, lawful {no_markup(report.lawful)}"
     )
     yield ""
-    yield f"| | {' | '.join(_text(event) for event in report.events)} |"
+    yield f"| | {' | '.join(no_markup(event) for event in report.events)} |"
     yield "|---" * (len(report.events) + 1) + "|"
     for row in report.grid():
         cells = (_cell(kind, check) for kind, check in row.cells)
-        yield f"| **{_text(row.state)}** | {' | '.join(cells)} |"
+        yield f"| **{no_markup(row.state)}** | {' | '.join(cells)} |"
     yield ""
     groups = [*outline.parameter_sets(report), *outline.families(report)]
     branches = outline.branches(report)
@@ -89,7 +88,7 @@ def _head(report: Report) -> Iterator[str]:
             for status, count in outline.tally(group.checks)
             if status is not Status.PASS
         )
-        yield f"| {_text(group.name)} | {group.passed} | {others} |"
+        yield f"| {no_markup(group.name)} | {group.passed} | {others} |"
     yield ""
 
 
@@ -100,8 +99,8 @@ def _cell(kind: str, check: Check) -> str:
 
 def _cause(report: Report, check: Check) -> Iterator[str]:
     mark = MARKS[check.status]
-    said = _text(check.got or check.note)
-    yield f"<details><summary>{mark.sign} {_text(check.id)}: {said}</summary>"
+    said = no_markup(check.got or check.note)
+    yield f"<details><summary>{mark.sign} {no_markup(check.id)}: {said}</summary>"
     yield ""
     for fact in outline.facts(report, check):
         if fact.verbatim:
@@ -109,7 +108,7 @@ def _cause(report: Report, check: Check) -> Iterator[str]:
             yield ""
             yield from _fenced(printable(fact.text))
         else:
-            yield f"{fact.name}: {_text(fact.text)}"
+            yield f"{fact.name}: {no_markup(fact.text)}"
         yield ""
     if check.trail:
         yield from _fenced(printable(check.trail, lines=True))
@@ -126,8 +125,8 @@ def _tail(report: Report) -> Iterator[str]:
     for group in groups:
         mark = MARKS[group.status]
         size = len(group.ids)
-        what = _text(group.ids[0]) if size == 1 else f"{size} checks"
-        yield f"- {mark.sign} {mark.word}: {_text(group.reason)} ({what})"
+        what = no_markup(group.ids[0]) if size == 1 else f"{size} checks"
+        yield f"- {mark.sign} {mark.word}: {no_markup(group.reason)} ({what})"
     if groups:
         yield ""
     lines = outline.lines_to_add(report)
@@ -139,14 +138,10 @@ def _tail(report: Report) -> Iterator[str]:
     if report.reasons:
         yield f"<details><summary>Not judged ({len(report.reasons)})</summary>"
         yield ""
-        yield from (f"- {_text(reason)}" for reason in report.reasons)
+        yield from (f"- {no_markup(reason)}" for reason in report.reasons)
         yield ""
         yield "</details>"
         yield ""
-
-
-def _text(text: str) -> str:
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", printable(text))
 
 
 def _fenced(text: str) -> tuple[str, str, str]:

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
     from .table import Table
 
-__all__ = ["find_table", "parse_table", "read_table", "shipped_names", "shipped_table"]
+__all__ = [
+    "find_table",
+    "parse_table",
+    "read_table",
+    "shipped_names",
+    "shipped_table",
+    "table_text",
+]
 
 _MOST_BYTES: Final = 256 * 1024
 _LONGEST_LINE: Final = 4096  # a dotted key of a hundred thousand parts would take minutes to parse
@@ -39,10 +46,19 @@ def find_table(name_or_path: str | Path) -> Table:
     Raises:
         SpecError: There is no such table, or it is refused.
     """
+    return parse_table(*table_text(name_or_path))
+
+
+def table_text(name_or_path: str | Path) -> tuple[str, str]:
+    """Return the text of a table's file, and what the file is called (see :func:`find_table`).
+
+    Raises:
+        SpecError: There is no such table, or its file can't be read.
+    """
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or text.endswith(".toml") or "/" in text or "\\" in text:
-        return read_table(Path(name_or_path))
-    return shipped_table(text)
+        return _text_at(Path(name_or_path)), text
+    return _shipped_text(text), f"{text}.toml"
 
 
 def read_table(path: Path) -> Table:
@@ -51,6 +67,10 @@ def read_table(path: Path) -> Table:
     Raises:
         SpecError: The file can't be read, or says something that is not allowed.
     """
+    return parse_table(_text_at(path), str(path))
+
+
+def _text_at(path: Path) -> str:
     try:
         with path.open("rb") as stream:
             content = stream.read(_MOST_BYTES + 1)
@@ -59,13 +79,12 @@ def read_table(path: Path) -> Table:
         raise SpecError(str(path), f"the file can't be read: {reason}") from error
     _refuse_size(len(content), str(path))
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         wrong = content[error.start : error.start + 1].hex()
         problem = f"byte 0x{wrong} is not UTF-8; a table file is UTF-8 text"
         raise SpecError(str(path), problem, line=line) from error
-    return parse_table(text, str(path))
 
 
 def shipped_names() -> tuple[str, ...]:
@@ -80,6 +99,10 @@ def shipped_table(name: str) -> Table:
     Raises:
         SpecError: None of that name does.
     """
+    return parse_table(_shipped_text(name), f"{name}.toml")
+
+
+def _shipped_text(name: str) -> str:
     names = shipped_names()
     if name not in names:
         near = nearest(name, names)
@@ -89,7 +112,7 @@ def shipped_table(name: str) -> Table:
             "the path of a file ends in .toml or holds a slash",
             hint=near,
         )
-    return parse_table((_shipped() / f"{name}.toml").read_text("utf-8"), f"{name}.toml")
+    return (_shipped() / f"{name}.toml").read_text("utf-8")
 
 
 def _shipped() -> Traversable:

@@ -1,0 +1,111 @@
+"""``lawful mutate``: see whether the checks would notice."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .check import check_writable
+from .console import Progress, colour, is_ascii, quiet_stdout, width
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping, Sequence
+
+    from lawful.mutants.score import Campaign
+    from lawful.mutants.verdict import Judged
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--engine",
+        action="append",
+        choices=("table",),
+        metavar="ENGINE",
+        help="what makes the mutants: table (more than once for several; default: all)",
+    )
+    parser.add_argument(
+        "--spec", default="task", metavar="TABLE", help="the table: a shipped name or a file"
+    )
+    parser.add_argument(
+        "--deep", action="store_true", help="table: faults with a memory too (thousands)"
+    )
+    parser.add_argument(
+        "--matrix", action="store_true", help="ask for every check that finds a mutant"
+    )
+    parser.add_argument(
+        "--threshold",
+        action="append",
+        default=[],
+        metavar="[ENGINE=]PERCENT",
+        help="the least adjusted score (default: 100)",
+    )
+    parser.add_argument("--store", type=Path, metavar="DIR", help="where stores are made")
+    reports = parser.add_argument_group("reports")
+    reports.add_argument(
+        "--json", metavar="FILE", help="a mutation testing report; - for stdout alone"
+    )
+    reports.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML")
+    reports.add_argument("--summary", type=Path, metavar="FILE", help="Markdown for a CI summary")
+    reports.add_argument("--badge", type=Path, metavar="FILE", help="a shields.io endpoint")
+    reports.add_argument("--all", action="store_true", help="show every survivor, not ten")
+
+
+def run(given: Namespace) -> int:
+    """Test the mutants, write the reports, and return the exit code."""
+    from lawful.mutants.campaign import mutate
+    from lawful.mutants.table import TableEngine
+    from lawful.mutants.verdict import judge, thresholds
+    from lawful.spec.reader import parse_table, table_text
+
+    least = thresholds(given.threshold)
+    for output in (given.json, given.junit, given.summary, given.badge):
+        if output and output != "-":
+            check_writable(Path(output))
+    text, file = table_text(given.spec)
+    engine = TableEngine(parse_table(text, file), text, deep=given.deep, store=given.store)
+    progress = Progress(engine.name)
+    with ExitStack() as left:
+        left.callback(progress.clear)
+        left.enter_context(quiet_stdout())
+        left.enter_context(engine)
+        campaigns = [mutate(engine, matrix=given.matrix, progress=progress)]
+    judged = judge(campaigns, least)
+    _write(given, campaigns, judged, least)
+    return 130 if campaigns[-1].interrupted else judged.standing.exit_code
+
+
+def _write(
+    given: Namespace, campaigns: Sequence[Campaign], judged: Judged, least: Mapping[str, float]
+) -> None:
+    from lawful.reports import mutation
+    from lawful.reports.writing import write
+
+    if given.json and given.json != "-":
+        write(Path(given.json), mutation.report_json(campaigns, least))
+    if given.junit:
+        write(given.junit, mutation.junit(campaigns, judged))
+    if given.summary:
+        write(given.summary, mutation.summary(campaigns, judged))
+    if given.badge:
+        write(given.badge, json.dumps(mutation.badge(campaigns, judged)) + "\n")
+    if given.json == "-":
+        sys.stdout.write(mutation.report_json(campaigns, least))
+        return
+    sys.stdout.write(
+        mutation.terminal(
+            campaigns,
+            judged,
+            width=width(),
+            colour=colour(sys.stdout),
+            ascii=is_ascii(sys.stdout),
+            most=None if given.all else 10,
+        )
+        + "\n"
+    )

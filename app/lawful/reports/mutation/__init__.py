@@ -1,0 +1,11 @@
+"""What is told of mutants: pure functions of campaigns and their verdict."""
+
+from __future__ import annotations
+
+from .badge import badge
+from .junit import junit
+from .schema import report_json
+from .summary import summary
+from .terminal import terminal
+
+__all__ = ["badge", "junit", "report_json", "summary", "terminal"]

@@ -1,0 +1,62 @@
+"""A campaign: an engine is looked at, its mutants are tested, and what is known is remembered."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from .mutant import Fate, Result
+from .score import Campaign
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .engine import Engine
+
+__all__ = ["mutate"]
+
+
+def mutate(
+    engine: Engine,
+    *,
+    matrix: bool = False,
+    progress: Callable[[int, int, str], None] = lambda done, of, what: None,
+) -> Campaign:
+    """Test every mutant of an engine that has been entered.
+
+    Where a reason to believe its score does not hold, nothing is tested: each mutant is pending.
+    Ctrl-C ends it early, and keeps what is done.
+
+    Args:
+        engine: The engine.
+        matrix: Whether all killers are asked for, and not the first alone.
+        progress: Told how far it is.
+
+    Raises:
+        MutationError: There is nothing to mutate.
+    """
+    began = time.perf_counter()
+    mutants = engine.mutants()
+    progress(0, len(mutants), "baseline")
+    trust = tuple(engine.trust())
+    results: dict[str, Result] = {}
+    interrupted = False
+    if all(each.holds for each in trust):
+        try:
+            for result in engine.test(mutants, matrix=matrix, killers={}):
+                results[result.mutant.id] = result
+                progress(len(results), len(mutants), result.mutant.id)
+        except KeyboardInterrupt:
+            interrupted = True
+    reason = "interrupted before it" if interrupted else ""
+    return Campaign(
+        engine.name,
+        engine.target,
+        tuple(results.get(m.id) or Result(m, Fate.PENDING, reason=reason) for m in mutants),
+        trust,
+        matrix,
+        tuple(engine.checks),
+        dict(engine.sources()),
+        time.perf_counter() - began,
+        interrupted=interrupted,
+    )

@@ -1,0 +1,114 @@
+"""``lawful mutate`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lawful.cli.main import main
+from lawful.mutants.table.engine import TableEngine
+from lawful.spec.reader import table_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def test_every_fault_of_the_table_is_found_and_the_exit_code_is_0(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["mutate", "--engine", "table"]) == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines()[-2:] == [
+        "table: task: 100.0 % (1,350 of 1,350 that can be found; raw 99.7 % of 1,353)",
+        "every threshold is reached",
+    ]
+
+
+def test_a_table_of_ones_own_is_named_by_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    text, _ = table_text("review")
+    file.write_text(text.replace('name = "review"', 'name = "mine"').replace("[1, 2, 3]", "[2]"))
+    assert main(["mutate", "--spec", str(file)]) == 1
+    said = capsys.readouterr().out
+    assert "table/guard/rework/1/exhausted/against 2: survived" in said
+    assert "it shows only with max_rounds=3, which no suite runs with: add it to `check`" in said
+    assert said.splitlines()[-1] == "below the threshold"
+
+
+def test_reports_are_written_beside_the_terminals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {"--json": "m.json", "--junit": "m.xml", "--summary": "m.md", "--badge": "b.json"}
+    given = [word for option, name in names.items() for word in (option, str(tmp_path / name))]
+    assert main(["mutate", "--spec", "gate", *given]) == 0
+    assert {each.name for each in tmp_path.iterdir()} == set(names.values())
+    report = json.loads((tmp_path / "m.json").read_text())
+    assert len(report["files"]["gate"]["mutants"]) == 380  # by hand: tests/mutants/table
+    assert json.loads((tmp_path / "b.json").read_text())["message"] == "100.0 %"
+
+
+def test_a_dash_prints_the_report_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mutate", "--spec", "gate", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["framework"]["name"] == "lawful"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--threshold", "101"], "lawful: --threshold 101: a percentage from 0 to 100 is expected"),
+        (["--spec", "tusk"], "lawful: tusk: no table of this name comes with lawful"),
+        (["--json", "no/such/folder/m.json"], "can't be written: there is no folder"),
+        (["--engine", "steam"], "invalid choice: 'steam'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(
+    given: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = main(["mutate", *given])
+    except SystemExit as exited:
+        code = int(str(exited.code))
+    assert code == 2
+    said = capsys.readouterr()
+    assert told in said.err
+    assert said.out == ""
+
+
+def test_what_cannot_be_believed_has_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(TableEngine, "_canary", property(lambda _: EQUIVALENT))
+    assert main(["mutate", "--spec", "review"]) == 3
+    said = capsys.readouterr().out
+    assert f"canary does NOT hold: {EQUIVALENT}: nobody has found it" in said
+    assert said.splitlines()[-1] == "not established"
+
+
+EQUIVALENT = "table/guard/rework/1/exhausted/!="
+
+
+def test_ctrl_c_keeps_what_is_done_and_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tested = TableEngine.test
+
+    def interrupted(*given: object, **named: object) -> Iterator[object]:
+        for number, result in enumerate(tested(*given, **named)):  # type: ignore[arg-type]
+            if number == 5:
+                raise KeyboardInterrupt
+            yield result
+
+    monkeypatch.setattr(TableEngine, "test", interrupted)
+    store = tmp_path / "stores"
+    store.mkdir()
+    assert main(["mutate", "--spec", "gate", "--store", str(store)]) == 130
+    said = capsys.readouterr().out
+    assert "table: 375 mutants are not tested: it was interrupted" in said
+    assert list(store.iterdir()) == []
+    shutil.rmtree(store)
