@@ -44,7 +44,13 @@ def test_a_table_of_ones_own_is_named_by_its_file(
 def test_reports_are_written_beside_the_terminals(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = {"--json": "m.json", "--junit": "m.xml", "--summary": "m.md", "--badge": "b.json"}
+    names = {
+        "--json": "m.json",
+        "--junit": "m.xml",
+        "--html": "m.html",
+        "--summary": "m.md",
+        "--badge": "b.json",
+    }
     given = [word for option, name in names.items() for word in (option, str(tmp_path / name))]
     assert main(["mutate", "--spec", "gate", *given]) == 0
     assert {each.name for each in tmp_path.iterdir()} == set(names.values())

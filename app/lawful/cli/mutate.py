@@ -51,6 +51,7 @@ def arguments(parser: ArgumentParser) -> None:
     reports.add_argument(
         "--json", metavar="FILE", help="a mutation testing report; - for stdout alone"
     )
+    reports.add_argument("--html", type=Path, metavar="FILE", help="a page of its own")
     reports.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML")
     reports.add_argument("--summary", type=Path, metavar="FILE", help="Markdown for a CI summary")
     reports.add_argument("--badge", type=Path, metavar="FILE", help="a shields.io endpoint")
@@ -65,7 +66,7 @@ def run(given: Namespace) -> int:
     from lawful.spec.reader import parse_table, table_text
 
     least = thresholds(given.threshold)
-    for output in (given.json, given.junit, given.summary, given.badge):
+    for output in (given.json, given.html, given.junit, given.summary, given.badge):
         if output and output != "-":
             check_writable(Path(output))
     text, file = table_text(given.spec)
@@ -89,6 +90,8 @@ def _write(
 
     if given.json and given.json != "-":
         write(Path(given.json), mutation.report_json(campaigns, least))
+    if given.html:
+        write(given.html, mutation.html(campaigns, judged))
     if given.junit:
         write(given.junit, mutation.junit(campaigns, judged))
     if given.summary:

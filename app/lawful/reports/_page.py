@@ -70,6 +70,10 @@ code, pre { font: .875rem/1.45 ui-monospace, "Cascadia Mono", Menlo, monospace; 
 .grid button.FAIL, .grid button.ERROR, .grid button.STALE, .grid button.MOVED {
   font-weight: 650;
 }
+.scores { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.scores th, .scores td { padding: .1rem .6rem; border-bottom: 1px solid var(--line); }
+.scores th[scope="row"] { text-align: left; font-weight: 400; }
+.scores td, .scores thead th:not(:first-child) { text-align: right; white-space: nowrap; }
 .sign { display: inline-block; min-width: 1em; text-align: center; font-weight: 700; }
 .PASS, .lawful { background: var(--pass-back); color: var(--pass); }
 .FAIL, .STALE, .MOVED, .unlawful { background: var(--bad-back); color: var(--bad); }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .badge import badge
+from .html import html
 from .junit import junit
 from .schema import report_json
 from .summary import summary
 from .terminal import terminal
 
-__all__ = ["badge", "junit", "report_json", "summary", "terminal"]
+__all__ = ["badge", "html", "junit", "report_json", "summary", "terminal"]

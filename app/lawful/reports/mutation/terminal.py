@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from lawful.mutants.matrix import matrix_of
 from lawful.mutants.mutant import Fate
 from lawful.mutants.score import families, score
 from lawful.reports._ink import Ink
@@ -107,17 +108,18 @@ def _matrix(ink: Ink, campaign: Campaign) -> Iterator[str]:
     """Yield what each family of checks finds, and which find nothing: all killers are known."""
     if not campaign.matrix:
         return
-    killed = [result for result in campaign.results if result.killers]
-    found: dict[str, set[str]] = {}
-    for result in killed:
-        for check in result.killers:
-            found.setdefault(check.partition("/")[0], set()).add(result.mutant.id)
+    matrix = matrix_of(campaign)
+    every = frozenset().union(*matrix.found.values())
+    by_family: dict[str, frozenset[str]] = {}
+    for check, some in matrix.found.items():
+        family = check.partition("/")[0]
+        by_family[family] = by_family.get(family, frozenset()) | some
     yield ink.bold("Found by")
-    for family, some in sorted(found.items(), key=lambda item: -len(item[1])):
-        yield f"  {ink.plain(family)} {len(some):,} of {len(killed):,}"
-    idle = [name for name in campaign.checks if not any(name in r.killers for r in killed)]
-    if idle:
-        text = f"find nothing: {', '.join(idle)}"
+    for family, some in sorted(by_family.items(), key=lambda item: -len(item[1])):
+        yield f"  {ink.plain(family)} {len(some):,} of {len(every):,}"
+    yield f"  {len(matrix.enough)} of {len(campaign.checks)} checks find all of them"
+    if matrix.idle:
+        text = f"find nothing: {', '.join(matrix.idle)}"
         yield from ink.wrapped(text, first="  ", rest="    ")
 
 

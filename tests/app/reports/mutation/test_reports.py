@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tarfile
+from html.parser import HTMLParser
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -201,3 +202,61 @@ def test_why_there_is_no_score_is_shown() -> None:
     text = mutation.terminal([campaign], judge([campaign], LEAST), colour=False, ascii=True)
     assert "canary does NOT hold: nobody has found it" in text
     assert text.splitlines()[-1] == "not established"
+
+
+class Ids(HTMLParser):
+    """The elements of a page with their attributes."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+
+def test_the_page_has_a_square_for_each_cell_and_an_entry_behind_it() -> None:
+    text, file = table_text("gate")
+    with TableEngine(parse_table(text, file), text) as engine:
+        whole = mutate(engine)
+    page = Ids(mutation.html([whole], judge([whole], LEAST)))
+    squares = [each for tag, each in page.elements if tag == "button" and "data-id" in each]
+    entries = {each.get("id") for tag, each in page.elements if tag == "details"}
+    assert len(squares) == 25
+    assert {each["data-id"] for each in squares} <= entries
+    assert {each["class"] for each in squares} == {"PASS"}
+    # By hand: 5 transfers, 2 verdicts, 4 silent states, version, entry, both.
+    assert "pending done: 14 of 14 mutants found" in {each["aria-label"] for each in squares}
+
+
+def test_a_cell_with_a_survivor_is_red_on_the_page_and_it_is_unfolded() -> None:
+    at = Place("task", cell=("queued", "start"))
+    some = (
+        Result(mutant("one", place=at), Fate.KILLED, ("cell/queued/start",)),
+        Result(mutant("two", place=at), Fate.SURVIVED),
+        Result(mutant("three", place=at), Fate.EQUIVALENT),
+    )
+    campaign = Campaign("table", "task", some)
+    page = Ids(mutation.html([campaign], judge([campaign], LEAST)))
+    (square,) = [each for tag, each in page.elements if tag == "button" and "data-id" in each]
+    assert square["class"] == "FAIL"
+    assert square["aria-label"] == "queued start: 1 of 2 mutants found"
+    unfolded = [each for tag, each in page.elements if tag == "details" and "open" in each]
+    assert len(unfolded) == 1
+
+
+def test_on_the_page_foreign_text_does_nothing() -> None:
+    text = mutation.html([CAMPAIGN], JUDGED)
+    assert "it &lt;b&gt;starts&lt;/b&gt;" in text
+    assert "<b>" not in text
+    assert "lawful/sut/store.py, line 2" in text
+
+
+def test_with_a_matrix_the_page_says_how_few_checks_would_do() -> None:
+    campaign = Campaign("table", "task", RESULTS[:1], matrix=True, checks=("cell/x/y", "idle/one"))
+    text = mutation.html([campaign], judge([campaign], LEAST))
+    assert "1 checks find all that is found: cell/x/y" in text
+    assert "Find nothing: idle/one" in text
+    shown = mutation.terminal([campaign], judge([campaign], LEAST), colour=False, ascii=True)
+    assert "  cell 1 of 1\n  1 of 2 checks find all of them\n  find nothing: idle/one" in shown
