@@ -68,6 +68,8 @@ def test_a_dash_prints_the_report_alone(capsys: pytest.CaptureFixture[str]) -> N
     ("given", "told"),
     [
         (["--threshold", "101"], "lawful: --threshold 101: a percentage from 0 to 100 is expected"),
+        (["--shard", "5/4"], "lawful: --shard 5/4: K/N with K from 1 to N is expected"),
+        (["--merge", "none.json"], "lawful: none.json: can't be read: No such file"),
         (["--spec", "tusk"], "lawful: tusk: no table of this name comes with lawful"),
         (["--json", "no/such/folder/m.json"], "can't be written: there is no folder"),
         (["--engine", "steam"], "invalid choice: 'steam'"),
@@ -118,3 +120,20 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_no_folder(
     assert "table: 375 mutants are not tested: it was interrupted" in said
     assert list(store.iterdir()) == []
     shutil.rmtree(store)
+
+
+def test_parts_of_a_campaign_are_put_together_by_their_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(tmp_path / f"part-{number}.json") for number in (1, 2)]
+    for number, file in enumerate(files, 1):
+        given = ["--spec", "gate", "--shard", f"{number}/2", "--results", file]
+        assert main(["mutate", *given]) == 0
+    capsys.readouterr()
+    assert main(["mutate", "--merge", *files]) == 0
+    last = capsys.readouterr().out.splitlines()[-2]
+    assert last == "table: gate: 100.0 % (380 of 380 that can be found; raw 100.0 % of 380)"
+    assert main(["mutate", "--merge", files[0]]) == 2
+    assert capsys.readouterr().err == "lawful: table: gate: part 2/2 is missing\n"
+    assert main(["mutate", "--merge", *files, "--shard", "1/2"]) == 2
+    assert "--shard has no place beside it" in capsys.readouterr().err

@@ -13,9 +13,10 @@ from .console import Progress, colour, is_ascii, quiet_stdout, width
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from lawful.mutants.score import Campaign
+    from lawful.mutants.shards import Shard
     from lawful.mutants.verdict import Judged
 
 __all__ = ["arguments", "run"]
@@ -46,11 +47,22 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="[ENGINE=]PERCENT",
         help="the least adjusted score (default: 100)",
     )
+    parser.add_argument(
+        "--shard", metavar="K/N", help="test part K of N alone, from 1; with --results for --merge"
+    )
+    parser.add_argument(
+        "--merge",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="test nothing: put the --results of all parts together, and report those",
+    )
     parser.add_argument("--store", type=Path, metavar="DIR", help="where stores are made")
     reports = parser.add_argument_group("reports")
     reports.add_argument(
         "--json", metavar="FILE", help="a mutation testing report; - for stdout alone"
     )
+    reports.add_argument("--results", type=Path, metavar="FILE", help="what --merge reads")
     reports.add_argument("--html", type=Path, metavar="FILE", help="a page of its own")
     reports.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML")
     reports.add_argument("--summary", type=Path, metavar="FILE", help="Markdown for a CI summary")
@@ -60,15 +72,26 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(given: Namespace) -> int:
     """Test the mutants, write the reports, and return the exit code."""
-    from lawful.mutants.campaign import mutate
-    from lawful.mutants.table import TableEngine
+    from lawful.mutants.shards import parse_shard
     from lawful.mutants.verdict import judge, thresholds
-    from lawful.spec.reader import parse_table, table_text
 
     least = thresholds(given.threshold)
-    for output in (given.json, given.html, given.junit, given.summary, given.badge):
+    shard = None if given.shard is None else parse_shard(given.shard)
+    outputs = (given.json, given.results, given.html, given.junit, given.summary, given.badge)
+    for output in outputs:
         if output and output != "-":
             check_writable(Path(output))
+    campaigns = _tested(given, shard) if given.merge is None else _merged(given)
+    judged = judge(campaigns, least)
+    _write(given, campaigns, judged, least)
+    return 130 if campaigns[-1].interrupted else judged.standing.exit_code
+
+
+def _tested(given: Namespace, shard: Shard | None) -> list[Campaign]:
+    from lawful.mutants.campaign import ALL, mutate
+    from lawful.mutants.table import TableEngine
+    from lawful.spec.reader import parse_table, table_text
+
     text, file = table_text(given.spec)
     engine = TableEngine(parse_table(text, file), text, deep=given.deep, store=given.store)
     progress = Progress(engine.name)
@@ -76,17 +99,34 @@ def run(given: Namespace) -> int:
         left.callback(progress.clear)
         left.enter_context(quiet_stdout())
         left.enter_context(engine)
-        campaigns = [mutate(engine, matrix=given.matrix, progress=progress)]
-    judged = judge(campaigns, least)
-    _write(given, campaigns, judged, least)
-    return 130 if campaigns[-1].interrupted else judged.standing.exit_code
+        return [mutate(engine, matrix=given.matrix, shard=shard or ALL, progress=progress)]
+
+
+def _merged(given: Namespace) -> list[Campaign]:
+    """Read parts and put them together.
+
+    Raises:
+        MutationError: They are not the parts of one whole.
+    """
+    from lawful.mutants.errors import MutationError
+    from lawful.mutants.results import read_results
+    from lawful.mutants.shards import merge
+
+    for option in ("engine", "shard", "deep", "matrix", "store"):
+        if getattr(given, option):
+            raise MutationError(f"--merge tests nothing: --{option} has no place beside it")
+    return merge([part for path in given.merge for part in read_results(path)])
 
 
 def _write(
-    given: Namespace, campaigns: Sequence[Campaign], judged: Judged, least: Mapping[str, float]
+    given: Namespace, campaigns: list[Campaign], judged: Judged, least: Mapping[str, float]
 ) -> None:
+    from lawful.mutants.results import results_text
     from lawful.reports import mutation
     from lawful.reports.writing import write
+
+    if given.results:
+        write(given.results, results_text(campaigns))
 
     if given.json and given.json != "-":
         write(Path(given.json), mutation.report_json(campaigns, least))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .mutant import Fate, Result
 from .score import Campaign
+from .shards import Shard, plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,14 +16,17 @@ if TYPE_CHECKING:
 
 __all__ = ["mutate"]
 
+ALL: Final = Shard()
+
 
 def mutate(
     engine: Engine,
     *,
     matrix: bool = False,
+    shard: Shard = ALL,
     progress: Callable[[int, int, str], None] = lambda done, of, what: None,
 ) -> Campaign:
-    """Test every mutant of an engine that has been entered.
+    """Test the mutants of an engine that has been entered.
 
     Where a reason to believe its score does not hold, nothing is tested: each mutant is pending.
     Ctrl-C ends it early, and keeps what is done.
@@ -30,13 +34,15 @@ def mutate(
     Args:
         engine: The engine.
         matrix: Whether all killers are asked for, and not the first alone.
+        shard: Which part of them is tested; nothing is said of the others.
         progress: Told how far it is.
 
     Raises:
         MutationError: There is nothing to mutate.
     """
     began = time.perf_counter()
-    mutants = engine.mutants()
+    every = engine.mutants()
+    mutants = [mutant for mutant in every if shard.has(mutant)]
     progress(0, len(mutants), "baseline")
     trust = tuple(engine.trust())
     results: dict[str, Result] = {}
@@ -58,5 +64,7 @@ def mutate(
         tuple(engine.checks),
         dict(engine.sources()),
         time.perf_counter() - began,
+        shard=shard,
+        plan=plan_of(every),
         interrupted=interrupted,
     )

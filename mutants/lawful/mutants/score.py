@@ -45,6 +45,7 @@ class Campaign:
         sources: The text of each file that mutants are in, by its name.
         seconds: How long it took.
         shard: Which part of how many it is, from 1; (1, 1) for all of it.
+        plan: A digest of all the mutants it is about, those of its other parts included.
         interrupted: Whether somebody ended it before its end.
     """
 
@@ -57,6 +58,7 @@ class Campaign:
     sources: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     shard: tuple[int, int] = (1, 1)
+    plan: str = ""
     interrupted: bool = False
 
     @property
