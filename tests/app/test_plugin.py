@@ -51,8 +51,8 @@ def test_a_lawful_adapter_passes_a_test_for_each_check_and_one_for_the_verdict(
     write(tmp_path)
     done = pytest_in(tmp_path, "--lawful", "mine:Mine", "-v")
     assert done.returncode == 0, done.stdout
-    # 25 cells, 25 laws and the verdict.
-    assert outcomes(done.stdout) == {"passed": 51}
+    # 25 cells, 26 laws and the verdict.
+    assert outcomes(done.stdout) == {"passed": 52}
     assert "lawful::mine:Mine::cell/pending/running PASSED" in done.stdout
     assert "lawful::mine:Mine::verdict PASSED" in done.stdout
     assert "25 of 25 cells pass" in done.stdout
@@ -84,7 +84,7 @@ def test_the_ini_option_asks_as_well(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\nlawful = ["mine:Mine"]\n')
     done = pytest_in(tmp_path, "-q")
     assert done.returncode == 0, done.stdout
-    assert outcomes(done.stdout) == {"passed": 51}
+    assert outcomes(done.stdout) == {"passed": 52}
 
 
 def test_a_gap_is_skipped_with_its_reason(tmp_path: Path) -> None:

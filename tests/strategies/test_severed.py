@@ -303,11 +303,11 @@ def test_a_script_whose_reply_is_lost_has_run_once_and_raises() -> None:
 
 
 def test_an_exec_whose_reply_is_lost_has_run_and_is_told_as_a_conflict() -> None:
-    """redis-py says that what was watched may have changed, over a new connection."""
-    lost = hurt("redis", CANCEL, Mishap(Sort.LOST, 9))
-    assert lost == Stored(AFTER, True, "stale_version", 10, [])
-    cut = hurt("redis", CANCEL, Mishap(Sort.INTERRUPT, 9))
-    assert cut == Stored(BEFORE, True, "stale_version", 10, [])
+    """redis-py says that what was watched may have changed."""
+    for sort, left in ((Sort.LOST, AFTER), (Sort.INTERRUPT, BEFORE)):
+        cut = hurt("redis", CANCEL, Mishap(sort, 9))
+        assert cut.statements in {9, 10}  # before 8.2 it sends UNWATCH over a new connection
+        assert cut._replace(statements=9) == Stored(left, True, "stale_version", 9, [])
 
 
 def test_a_restart_that_is_cut_is_begun_again() -> None:
