@@ -102,8 +102,9 @@ def run(
         profile: How much is run.
         limit: How long one call may take, in seconds.
         search: How the random laws search.
-        only: The laws that are run, by id; all by default. The cells are always walked. Such a run
-            judges a mutant, and no implementation: what was left out is not missed.
+        only: The laws that are run, by id; all of the profile by default. One that takes long is
+            run in every profile, if it is named. The cells are always walked. Such a run judges a
+            mutant, and no implementation: what was left out is not missed.
         progress: Told how far the run is.
         checked: Told of each check as soon as it is known.
 
@@ -140,7 +141,7 @@ class _Runner:
         self._checked = checked
         self._tallies: dict[str, Tally] = {}
         self._done = 0
-        every = laws_of(self._adapter.table, quick=profile is Profile.QUICK)
+        every = laws_of(self._adapter.table, quick=profile is Profile.QUICK and only is None)
         if only is not None:
             every = [law for law in every if law.id in only or law is CALLS]
         self._gapped = {law.id: check for law in every if (check := self._gap(law))}
