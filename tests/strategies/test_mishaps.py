@@ -79,7 +79,7 @@ def did(
         except sqlite3.Error as error:
             errors.append(f"{type(error).__name__}: {error}")
 
-    hub.run({"A": tap.losing("A", caught)}, choose)
+    hub.run({"A": tap.endangered("A", caught)}, choose)
     return Came(statements, "".join(errors))
 
 
@@ -204,14 +204,18 @@ def test_what_lands_is_there_though_its_call_raises_an_error(way: Way, path: Pat
         assert rows(path) == way.rows
 
 
+DENIED = "attempt to write a readonly database"
+
+
 @EACH
 def test_what_fails_takes_no_effect_and_nothing_after_it_is_done(way: Way, path: Path) -> None:
     for number in range(1, way.statements + 1):
         with closing(sqlite3.connect(path)) as db, db:
             db.execute("DELETE FROM rows")
         came = done(writing(path, way), interrupted=number)
-        assert came.error == "OperationalError: interrupted"
-        undone = number == way.statements and way.write is in_a_with_block
+        writes = way.statements == 3 and number == 2  # in a transaction, which must be left to it
+        assert came.error == f"OperationalError: {DENIED if writes else 'interrupted'}"
+        undone = number > 1 and way.write is in_a_with_block
         assert [each.undoes for each in came.statements[number:]] == [True] * undone
         assert rows(path) == [
             row for row, at in zip((1, 2), way.lands, strict=False) if at < number
@@ -234,6 +238,35 @@ def test_a_commit_that_fails_leaves_its_transaction_open(path: Path) -> None:
     assert found == [True]
     assert [each.undoes for each in came.statements] == [False] * 3 + [True, False]
     assert rows(path) == [1]
+
+
+def test_a_write_that_fails_in_a_transaction_leaves_what_was_written_before_it(path: Path) -> None:
+    """What SQLite takes back by itself says nothing about who was to take it back."""
+    found: list[tuple[bool, str]] = []
+
+    def job() -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("INSERT INTO rows VALUES (1)")
+            try:
+                db.execute("INSERT INTO rows VALUES (2)")
+            except sqlite3.OperationalError as error:
+                found.append((db.in_transaction, str(error)))
+            db.execute("INSERT INTO rows VALUES (3)")
+            db.execute("COMMIT")
+
+    assert done(job, interrupted=3).error == ""
+    assert found == [(True, DENIED)]
+    assert rows(path) == [1, 3]
+
+
+def test_a_connection_may_write_again_when_the_job_that_failed_is_done(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as db:
+        with Hub("A", 5.0) as hub, SqliteTap(hub, reduced=False) as tap:
+            tap.attach(db, "A")
+            came = did(hub, tap, lambda: begun_and_committed(db), interrupted=2)
+            assert came.error == f"OperationalError: {DENIED}"
+        assert db.execute("PRAGMA query_only").fetchone() == (0,)
 
 
 # -- what is left of a lost answer -----------------------------------------------------------------
@@ -291,13 +324,13 @@ def test_the_profiler_is_as_before_when_an_answer_was_lost(before: Any, path: Pa
     came: list[object] = []
 
     with Hub("A", 5.0) as hub, SqliteTap(hub, reduced=False) as tap:
-        losing = tap.losing("A", writing(path, WAYS[0]))
+        endangered = tap.endangered("A", writing(path, WAYS[0]))
 
         def job() -> None:
             sys.setprofile(before)
             try:
                 with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
-                    losing()
+                    endangered()
                 came.append(sys.getprofile())
             finally:
                 sys.setprofile(None)

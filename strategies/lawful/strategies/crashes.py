@@ -297,7 +297,7 @@ class CrashSite:
                 if number == mishap.at:
                     wrong[mishap.sort](WORKER)
 
-            job = self._tap.losing(WORKER, partial(make, session, call))
+            job = self._tap.endangered(WORKER, partial(make, session, call))
             statements, came = self._follow(job, hit)
             if len(statements) < mishap.at:
                 raise LawfulError(f"{mishap}: there are {len(statements)} statements")

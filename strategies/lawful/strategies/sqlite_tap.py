@@ -59,6 +59,11 @@ def _library() -> ctypes.CDLL | None:
             library.sqlite3_txn_state.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
             library.sqlite3_interrupt.argtypes = [ctypes.c_void_p]
             library.sqlite3_get_autocommit.argtypes = [ctypes.c_void_p]
+            library.sqlite3_exec.argtypes = [
+                ctypes.c_void_p,
+                ctypes.c_char_p,
+                *[ctypes.c_void_p] * 3,
+            ]
         except (AttributeError, OSError):
             continue
         if library.sqlite3_libversion().decode() == sqlite3.sqlite_version:
@@ -89,6 +94,18 @@ class _Link:
         self.state = State.NONE
         self.next = Statement("", lands=False, undoes=False)
         self.busy: Any = None  # ctypes' function, kept alive as long as the connection is open
+        self.ours = False  # a statement of the tap's own runs
+        self.denied = False
+
+    def deny(self, *, denied: bool) -> None:
+        """Let the connection write nothing from here on, or whatever it likes again."""
+        if denied is self.denied:
+            return
+        assert _SQLITE is not None  # noqa: S101 - unfit() was asked
+        self.denied, self.ours = denied, True
+        pragma = b"PRAGMA query_only = ON" if denied else b"PRAGMA query_only = OFF"
+        _SQLITE.sqlite3_exec(self.handle, pragma, None, None, None)
+        self.ours = False
 
 
 class SqliteTap:
@@ -109,6 +126,7 @@ class SqliteTap:
         self.reduced = reduced
         self._links: dict[int, _Link] = {}
         self._at: dict[str, _Link] = {}
+        self._failing: set[str] = set()
         self._losing: set[str] = set()
         self._lost: set[str] = set()
 
@@ -149,10 +167,15 @@ class SqliteTap:
                 return 0
 
         def traced(statement: str) -> None:
+            if link.ours:
+                return
             try:
                 # A PRAGMA busy_timeout takes the one place there is for a handler.
                 sqlite.sqlite3_busy_handler(link.handle, link.busy, None)
                 self._before(link, statement)
+                if worker in self._failing:
+                    self._failing.discard(worker)
+                    link.deny(denied=True)
                 self._lost |= self._losing & {worker}
             except BaseException as error:
                 self._hub.fail(error)
@@ -178,19 +201,28 @@ class SqliteTap:
         return self._at[worker].next
 
     def interrupt(self, worker: str) -> None:
-        """Have the statement before which a worker is parked fail, and do nothing."""
+        """Have the statement before which a worker is parked fail, and do nothing.
+
+        An interrupt makes SQLite itself take a whole transaction back. Where there is one, what
+        writes in it is denied instead, as it would be by a constraint: what becomes of the
+        transaction is for the implementation to say.
+        """
         assert _SQLITE is not None  # noqa: S101 - unfit() was asked
-        _SQLITE.sqlite3_interrupt(self._at[worker].handle)
+        link = self._at[worker]
+        if _words(link.next.text)[0] in _WRITES and not link.next.lands:
+            self._failing.add(worker)
+        else:
+            _SQLITE.sqlite3_interrupt(link.handle)
 
     def lose(self, worker: str) -> None:
         """Have the statement before which a worker is parked run, and its call raise an error.
 
-        The worker must be doing a job that can be lost (:meth:`losing`).
+        The worker must be doing a job that may go wrong (:meth:`endangered`).
         """
         self._losing.add(worker)
 
-    def losing(self, worker: str, job: Callable[[], T]) -> Callable[[], T]:
-        """Return a job of a worker's in which the answer to a statement may be lost.
+    def endangered(self, worker: str, job: Callable[[], T]) -> Callable[[], T]:
+        """Return a job of a worker's in which a statement may fail, or its answer be lost.
 
         What a profiler raises when a call of C returns is raised to the caller of that call.
         """
@@ -198,7 +230,10 @@ class SqliteTap:
         def profile(_: FrameType, event: str, argument: Any) -> None:  # C functions
             owner = getattr(argument, "__self__", None)
             is_sqlite = isinstance(owner, sqlite3.Connection | sqlite3.Cursor)
-            if worker in self._lost and is_sqlite and event in ("c_return", "c_exception"):
+            if not is_sqlite or event not in ("c_return", "c_exception"):
+                return
+            self._allow(worker)
+            if worker in self._lost:
                 self._lost.discard(worker)
                 self._losing.discard(worker)
                 if event == "c_return":  # else an error of its own is raised already
@@ -211,10 +246,17 @@ class SqliteTap:
                 return job()
             finally:
                 sys.setprofile(before)
+                self._allow(worker)
                 self._losing.discard(worker)
                 self._lost.discard(worker)
 
         return run
+
+    def _allow(self, worker: str) -> None:
+        """Let a worker's connections write again: not within a statement, which would be lost."""
+        for link in list(self._links.values()):
+            if link.worker == worker:
+                link.deny(denied=False)
 
     def _before(self, link: _Link, statement: str) -> None:
         """Park before a statement, if the others can see it."""
