@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from lawful.strategies.moves import elapsing
@@ -62,11 +63,14 @@ def _boot(stage: Stage, tally: Tally) -> None:
     lease = stage.table.lease
     part, whole = elapsing(lease) if lease else (0, 0)
     for oracle in stage.oracles():
-        for session, tasks in stage.populated(oracle, tally, stage.held(oracle)):
+        positions = stage.held(oracle)
+        numbers = count()
+        for session, tasks in stage.populated(oracle, tally, positions * 2):
             session.advance(part)
-            for tracked in tasks[::2]:
+            for tracked in tasks:
                 held = tracked.model.holding
-                if held and "heartbeat" in stage.adapter.offered:
+                alive = next(numbers) < len(positions)
+                if alive and held and "heartbeat" in stage.adapter.offered:
                     session.heartbeat(held.owner, task=tracked.label)
             stage.later(session, oracle, tally)
             session.advance(whole - part)
