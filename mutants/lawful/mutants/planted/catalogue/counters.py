@@ -57,7 +57,17 @@ FAULTS: Final = (
             ),
             in_schema(" CHECK (attempts BETWEEN 0 AND max_attempts)", ""),
         ),
-        claims=("counter/attempts-bound",),
+        claims=("counter/attempts-exhausted",),
+    ),
+    Fault(
+        id="planted/counter/started-counts-twice",
+        says="a start counts as two attempts, and no constraint stops it",
+        source="off by one; CHECK dropped",
+        patches=(
+            in_machine("_moved", "attempts += 1", "attempts += 2"),
+            in_schema(" CHECK (attempts BETWEEN 0 AND max_attempts)", ""),
+        ),
+        claims=("counter/attempts-bound", "counter/attempts"),
     ),
     Fault(
         id="planted/counter/version-by-two",

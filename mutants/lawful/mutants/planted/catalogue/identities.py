@@ -13,9 +13,9 @@ __all__ = ["FAULTS"]
 FAULTS: Final = (
     Fault(
         id="planted/identity/begins-alike",
-        says="an event reaches another task whose id begins alike",
+        says="an event reaches another task, whose id its own begins with",
         source="= turned into LIKE",
-        patches=(in_store("Store._load", "WHERE id = ?", "WHERE id LIKE ? || '%'", text=True),),
+        patches=(in_store("Store._load", "WHERE id = ?", "WHERE ? LIKE id || '%'", text=True),),
         claims=("identity/apart",),
     ),
     Fault(

@@ -45,7 +45,7 @@ FAULTS: Final = (
             in_store("Store._expired", "lease_until < ?", "lease_until < ? + 25", text=True),
             in_storing("TaskStore.reclaim_expired", _RECHECK, ""),
         ),
-        claims=("lease/reaper", "crash/worker-killed"),
+        claims=("lease/reaper",),
     ),
     Fault(
         id="planted/reaper/one-at-a-time",
@@ -117,7 +117,7 @@ FAULTS: Final = (
                 "[task for task in self._expired(now) if task in self.__dict__.get('_own', ())]",
             ),
         ),
-        claims=("recover/stranded", "crash/worker-killed"),
+        claims=("recover/stranded",),
     ),
     Fault(
         id="planted/reaper/without-transactions",

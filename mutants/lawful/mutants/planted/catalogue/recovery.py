@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lawful.mutants.planted.fault import Fault
 
 from ._places import OPENED, in_store, in_storing
+
+if TYPE_CHECKING:
+    from lawful.mutants.planted.patching import Patch
 
 __all__ = ["FAULTS"]
 
 _FREED: Final = "lease_owner = NULL, lease_token = NULL, lease_until = NULL"
 
 
-def _at_open(code: str) -> Fault | tuple:
+def _at_open(assigned: str, where: str) -> tuple[Patch, ...]:
+    """Return a patch that has the opening of a store write to the rows that it finds."""
+    update = f"UPDATE tasks SET {assigned} WHERE {where}"  # noqa: S608 - it is made of constants
+    code = f"self._db.execute({update!r}, {{'now': now()}})"
     return (in_store("Store.__init__", OPENED, f"{OPENED}\n{code}"),)
 
 
@@ -22,20 +28,14 @@ FAULTS: Final = (
         id="planted/recovery/fails-running",
         says="opening the store fails every running task, those of live workers too",
         source="AntaREST#832",
-        patches=_at_open(
-            "self._db.execute("
-            f"\"UPDATE tasks SET state = 'failed', {_FREED} WHERE state = 'running'\")"
-        ),
+        patches=_at_open(f"state = 'failed', {_FREED}", "state = 'running'"),
         claims=("durability/boot", "durability/second-connection"),
     ),
     Fault(
         id="planted/recovery/requeues-running",
         says="opening the store puts every running task back into the queue",
         source="running reset at start",
-        patches=_at_open(
-            "self._db.execute("
-            f"\"UPDATE tasks SET state = 'queued', {_FREED} WHERE state = 'running'\")"
-        ),
+        patches=_at_open(f"state = 'queued', {_FREED}", "state = 'running'"),
         claims=("durability/boot", "durability/restart"),
     ),
     Fault(
@@ -43,9 +43,7 @@ FAULTS: Final = (
         says="opening the store fails what has expired, and writes no line about it",
         source="pilot#4101",
         patches=_at_open(
-            "self._db.execute("
-            f"\"UPDATE tasks SET state = 'retry_wait', {_FREED}"
-            " WHERE state = 'running' AND lease_until < ?\", (now(),))"
+            f"state = 'retry_wait', {_FREED}", "state = 'running' AND lease_until < :now"
         ),
         claims=("durability/boot", "crash/recovery"),
     ),
@@ -53,10 +51,7 @@ FAULTS: Final = (
         id="planted/recovery/succeeds-running",
         says="opening the store takes what was running for done",
         source="recovery to the wrong end",
-        patches=_at_open(
-            "self._db.execute("
-            f"\"UPDATE tasks SET state = 'succeeded', {_FREED} WHERE state = 'running'\")"
-        ),
+        patches=_at_open(f"state = 'succeeded', {_FREED}", "state = 'running'"),
         claims=("effect/at-least", "durability/boot"),
     ),
     Fault(
@@ -64,8 +59,7 @@ FAULTS: Final = (
         says="each opening of the store takes an attempt away from what waits for its retry",
         source="recovery applied twice",
         patches=_at_open(
-            'self._db.execute("UPDATE tasks SET attempts = attempts + 1'
-            " WHERE state = 'retry_wait' AND attempts < max_attempts\")"
+            "attempts = attempts + 1", "state = 'retry_wait' AND attempts < max_attempts"
         ),
         claims=("recover/again", "durability/restart"),
     ),

@@ -30,7 +30,8 @@ FAULTS: Final = (
         source="CHECK dropped; lease not released",
         patches=(
             in_schema(
-                ",\n        CHECK ((lease_owner IS NOT NULL) = (state IN ('running', 'cancelling')))",
+                ",\n        CHECK ((lease_owner IS NOT NULL)"
+                " = (state IN ('running', 'cancelling')))",
                 "",
             ),
             in_machine("_moved", "task.lease if after in HELD else None", "task.lease"),

@@ -34,7 +34,7 @@ FAULTS: Final = (
         says="a lease is over before its time: the task is handed out again while it runs",
         source="django-q#183",
         patches=(in_machine("", "30.0", "3.0"),),
-        claims=("lease/held", "lease/reaper"),
+        claims=("lease/held",),
     ),
     Fault(
         id="planted/time/renewed-from-its-end",
@@ -116,11 +116,11 @@ FAULTS: Final = (
                 """,
             ),
         ),
-        claims=("random/machine", "random/programs"),
+        claims=("lease/heartbeat",),
     ),
     Fault(
         id="planted/time/refused-report-renews",
-        says="a report that is refused for its lease counts as a sign of life: the lease is renewed",
+        says="a report that is refused for its lease is taken for a sign of life, and renews it",
         source="lion-reader#917",
         patches=(
             in_storing(
@@ -144,7 +144,7 @@ FAULTS: Final = (
                 """,
             ),
         ),
-        claims=("random/bisimulation",),
+        claims=("random/machine", "random/programs"),
     ),
 )
 """Faults of time."""

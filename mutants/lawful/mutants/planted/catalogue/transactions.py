@@ -121,7 +121,7 @@ FAULTS: Final = (
                 """,
             ),
         ),
-        claims=("effect/at-most", "crash/statement"),
+        claims=("crash/statement", "crash/killed"),
     ),
     Fault(
         id="planted/transaction/checked-outside",
@@ -171,9 +171,12 @@ FAULTS: Final = (
     Fault(
         id="planted/transaction/redis-without-multi",
         says="what is written of a task is written command by command",
-        source="MULTI dropped",
+        source="MULTI and EXEC dropped",
         store="redis",
-        patches=(in_redis("RedisStore._write", "pipe.multi()", ""),),
+        patches=(
+            in_redis("RedisStore._write", "pipe.multi()", ""),
+            in_redis("RedisStore._write", "pipe.execute()", "pipe.reset()"),
+        ),
         claims=("crash/statement",),
     ),
     Fault(
