@@ -95,6 +95,7 @@ class _Link:
         self.next = Statement("", lands=False, undoes=False)
         self.busy: Any = None  # ctypes' function, kept alive as long as the connection is open
         self.ours = False  # a statement of the tap's own runs
+        self.failing = False  # the statement that comes next is to be denied
         self.denied = False
 
     def deny(self, *, denied: bool) -> None:
@@ -126,7 +127,6 @@ class SqliteTap:
         self.reduced = reduced
         self._links: dict[int, _Link] = {}
         self._at: dict[str, _Link] = {}
-        self._failing: set[str] = set()
         self._losing: set[str] = set()
         self._lost: set[str] = set()
 
@@ -173,8 +173,8 @@ class SqliteTap:
                 # A PRAGMA busy_timeout takes the one place there is for a handler.
                 sqlite.sqlite3_busy_handler(link.handle, link.busy, None)
                 self._before(link, statement)
-                if worker in self._failing:
-                    self._failing.discard(worker)
+                if link.failing:
+                    link.failing = False
                     link.deny(denied=True)
                 self._lost |= self._losing & {worker}
             except BaseException as error:
@@ -205,12 +205,13 @@ class SqliteTap:
 
         An interrupt makes SQLite itself take a whole transaction back. Where there is one, what
         writes in it is denied instead, as it would be by a constraint: what becomes of the
-        transaction is for the implementation to say.
+        transaction is for the implementation to say. The worker must be doing a job that may go
+        wrong (:meth:`endangered`), which lets it write again.
         """
         assert _SQLITE is not None  # noqa: S101 - unfit() was asked
         link = self._at[worker]
         if _words(link.next.text)[0] in _WRITES and not link.next.lands:
-            self._failing.add(worker)
+            link.failing = True
         else:
             _SQLITE.sqlite3_interrupt(link.handle)
 

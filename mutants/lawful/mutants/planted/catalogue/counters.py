@@ -10,6 +10,8 @@ from ._places import in_machine, in_schema, in_store
 
 __all__ = ["FAULTS"]
 
+_UNBOUNDED: Final = in_schema(" CHECK (attempts BETWEEN 0 AND max_attempts)", "")
+
 FAULTS: Final = (
     Fault(
         id="planted/counter/counted-at-failure",
@@ -55,7 +57,7 @@ FAULTS: Final = (
                 "task.attempts < task.max_attempts",
                 "task.attempts <= task.max_attempts",
             ),
-            in_schema(" CHECK (attempts BETWEEN 0 AND max_attempts)", ""),
+            _UNBOUNDED,
         ),
         claims=("counter/attempts-exhausted",),
     ),
@@ -65,7 +67,7 @@ FAULTS: Final = (
         source="off by one; CHECK dropped",
         patches=(
             in_machine("_moved", "attempts += 1", "attempts += 2"),
-            in_schema(" CHECK (attempts BETWEEN 0 AND max_attempts)", ""),
+            _UNBOUNDED,
         ),
         claims=("counter/attempts-bound", "counter/attempts"),
     ),
