@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping
 
+    from lawful.mutants.engine import Engine
     from lawful.mutants.score import Campaign
     from lawful.mutants.shards import Shard
     from lawful.mutants.verdict import Judged
@@ -27,9 +29,10 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         action="append",
-        choices=("table",),
+        choices=("table", "planted"),
         metavar="ENGINE",
-        help="what makes the mutants: table (more than once for several; default: all)",
+        help="what makes the mutants: table, faults of a table (the default); planted, faults in"
+        " the shipped stores (more than once for several)",
     )
     parser.add_argument(
         "--spec", default="task", metavar="TABLE", help="the table: a shipped name or a file"
@@ -56,6 +59,15 @@ def arguments(parser: ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         help="test nothing: put the --results of all parts together, and report those",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="ID",
+        help="test those alone whose id begins with that: planted/reaper (or more than once)",
+    )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="planted: how many run at once (default: the cores)"
     )
     parser.add_argument("--store", type=Path, metavar="DIR", help="where stores are made")
     reports = parser.add_argument_group("reports")
@@ -88,18 +100,40 @@ def run(given: Namespace) -> int:
 
 
 def _tested(given: Namespace, shard: Shard | None) -> list[Campaign]:
+    """Run one engine after the other, as far as nobody ends it."""
     from lawful.mutants.campaign import ALL, mutate
-    from lawful.mutants.table import TableEngine
-    from lawful.spec.reader import parse_table, table_text
 
-    text, file = table_text(given.spec)
-    engine = TableEngine(parse_table(text, file), text, deep=given.deep, store=given.store)
-    progress = Progress(engine.name)
-    with ExitStack() as left:
-        left.callback(progress.clear)
-        left.enter_context(quiet_stdout())
-        left.enter_context(engine)
-        return [mutate(engine, matrix=given.matrix, shard=shard or ALL, progress=progress)]
+    campaigns: list[Campaign] = []
+    for engine in [_engine(name, given) for name in dict.fromkeys(given.engine or ("table",))]:
+        progress = Progress(engine.name)
+        with ExitStack() as left:
+            left.callback(progress.clear)
+            left.enter_context(quiet_stdout())
+            left.enter_context(engine)
+            campaigns.append(
+                mutate(
+                    engine,
+                    matrix=given.matrix,
+                    only=given.only or (),
+                    shard=shard or ALL,
+                    progress=progress,
+                )
+            )
+        if campaigns[-1].interrupted:
+            break
+    return campaigns
+
+
+def _engine(name: str, given: Namespace) -> Engine:
+    if name == "table":
+        from lawful.mutants.table import TableEngine
+        from lawful.spec.reader import parse_table, table_text
+
+        text, file = table_text(given.spec)
+        return TableEngine(parse_table(text, file), text, deep=given.deep, store=given.store)
+    from lawful.mutants.planted import PlantedEngine
+
+    return PlantedEngine(workers=given.jobs or os.cpu_count() or 1, store=given.store)
 
 
 def _merged(given: Namespace) -> list[Campaign]:
@@ -112,7 +146,7 @@ def _merged(given: Namespace) -> list[Campaign]:
     from lawful.mutants.results import read_results
     from lawful.mutants.shards import merge
 
-    for option in ("engine", "shard", "deep", "matrix", "store"):
+    for option in ("engine", "only", "shard", "deep", "matrix", "jobs", "store"):
         if getattr(given, option):
             raise MutationError(f"--merge tests nothing: --{option} has no place beside it")
     return merge([part for path in given.merge for part in read_results(path)])

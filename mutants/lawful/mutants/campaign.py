@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
+from .errors import MutationError
 from .mutant import Fate, Result
 from .score import Campaign
 from .shards import Shard, plan_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .engine import Engine
+    from .mutant import Mutant
 
 __all__ = ["mutate"]
 
@@ -23,6 +25,7 @@ def mutate(
     engine: Engine,
     *,
     matrix: bool = False,
+    only: Sequence[str] = (),
     shard: Shard = ALL,
     progress: Callable[[int, int, str], None] = lambda done, of, what: None,
 ) -> Campaign:
@@ -34,17 +37,18 @@ def mutate(
     Args:
         engine: The engine.
         matrix: Whether all killers are asked for, and not the first alone.
+        only: What the ids of those begin with that it is about; all, if nothing is said.
         shard: Which part of them is tested; nothing is said of the others.
         progress: Told how far it is.
 
     Raises:
-        MutationError: There is nothing to mutate.
+        MutationError: There is nothing to mutate, or nothing begins with one of ``only``.
     """
     began = time.perf_counter()
-    every = engine.mutants()
+    every = _chosen(engine.mutants(), only)
     mutants = [mutant for mutant in every if shard.has(mutant)]
     progress(0, len(mutants), "baseline")
-    trust = tuple(engine.trust())
+    trust = tuple(engine.trust(mutants))
     results: dict[str, Result] = {}
     interrupted = False
     if all(each.holds for each in trust):
@@ -68,3 +72,11 @@ def mutate(
         plan=plan_of(every),
         interrupted=interrupted,
     )
+
+
+def _chosen(every: Sequence[Mutant], only: Sequence[str]) -> Sequence[Mutant]:
+    for prefix in only:
+        if not any(mutant.id.startswith(prefix) for mutant in every):
+            families = ", ".join(dict.fromkeys(f"{m.engine}/{m.family}" for m in every))
+            raise MutationError(f"no mutant's id begins with {prefix!r}; there are {families}")
+    return [mutant for mutant in every if mutant.id.startswith(tuple(only))] if only else every

@@ -55,10 +55,13 @@ class Engine(Protocol):
         """Return the text of each file that mutants are in, by its name in their places."""
         ...
 
-    def trust(self) -> Iterable[Trust]:
+    def trust(self, some: Sequence[Mutant]) -> Iterable[Trust]:
         """Look whether a score could be believed: baseline, null mutant, canary, workspace.
 
         It is asked once, before anything is tested. One that does not hold ends the campaign.
+
+        Args:
+            some: The mutants whose score it is about.
         """
         ...
 

@@ -17,7 +17,7 @@ class Fate(StrEnum):
     TIMEOUT = "timeout"
     """The checks came to no end within the limit, and again when it was tried alone."""
     SURVIVED = "survived"
-    """Every check that was run stayed green."""
+    """Every check that was run stayed green, or one that claims to find it did."""
     UNREACHED = "unreached"
     """No check runs the code that it changes."""
     BROKEN = "broken"

@@ -37,7 +37,7 @@ def outcomes(name: str) -> tuple[Result, ...]:
 
 def trusted(name: str) -> list[Trust]:
     with TableEngine(find_table(name), "") as made:
-        return list(made.trust())
+        return list(made.trust(made.mutants()))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -131,7 +131,7 @@ check = [2]
 def test_a_table_of_a_users_own_is_tested_and_its_equivalents_are_proven() -> None:
     table = parse_table(OTHER, "other.toml")
     with TableEngine(table, OTHER) as made:
-        assert [(trust.name, trust.holds) for trust in made.trust()] == [
+        assert [(trust.name, trust.holds) for trust in made.trust(made.mutants())] == [
             ("baseline", True),
             ("baseline", True),
             ("canary", True),
@@ -169,7 +169,7 @@ def test_a_judge_that_sees_nothing_kills_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Judge, "__call__", lambda *_, **__: ())
     monkeypatch.setattr(TraceLaw, "needs", ("what nobody offers",))
     with TableEngine(find_table("gate"), "") as made:
-        canary = next(trust for trust in made.trust() if trust.name == "canary")
+        canary = next(trust for trust in made.trust(made.mutants()) if trust.name == "canary")
         results = list(made.test(made.mutants(), matrix=False, killers={}))
     assert not canary.holds
     assert score(results).adjusted == 0.0

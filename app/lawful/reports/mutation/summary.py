@@ -49,7 +49,7 @@ def _survivors(missed: Sequence[Result]) -> Iterator[str]:
     if not missed:
         return
     yield ""
-    yield f"Nobody has found {len(missed)}:"
+    yield f"Not found: {len(missed)}"
     yield ""
     for result in missed[:MOST]:
         mutant = result.mutant

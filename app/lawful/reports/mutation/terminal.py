@@ -82,7 +82,7 @@ def _survivors(ink: Ink, campaign: Campaign, most: int | None) -> Iterator[str]:
     missed = left(campaign)
     if not missed:
         return
-    yield ink.bold(f"Nobody has found ({len(missed)})")
+    yield ink.bold(f"Not found ({len(missed)})")
     for result in missed[:most]:
         mutant = result.mutant
         yield from ink.wrapped(f"{mutant.id}: {result.fate}", first="  ", rest="    ")

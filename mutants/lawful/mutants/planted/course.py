@@ -37,7 +37,7 @@ class Whole:
 
 
 def course(fault: Fault, mutant: Mutant, whole: Whole, *, matrix: bool) -> Course[Result]:
-    """Find out what becomes of one fault.
+    """Find out what becomes of one fault: it is killed if each check that claims it finds it.
 
     Args:
         fault: The fault.
@@ -61,10 +61,11 @@ def course(fault: Fault, mutant: Mutant, whole: Whole, *, matrix: bool) -> Cours
     innocent = yield from whole.red(fault.store)
     found = [check for check in every.red if check.id not in innocent]
     killers = [*claims.red, *(c for c in found if c.id not in {one.id for one in claims.red})]
-    reason = ", ".join(_of_green(check) for check in green)
-    if not killers:
-        return _result(mutant, Fate.SURVIVED, answers, reason=reason or "nothing is red")
-    return _result(mutant, Fate.KILLED, answers, killers, reason)
+    if killers and not green:
+        return _result(mutant, Fate.KILLED, answers, killers)
+    reason = ", ".join(_of_green(check) for check in green) or "nobody claims it"
+    others = f"; found by {killers[0].id}" if killers else "; nothing is red"
+    return _result(mutant, Fate.SURVIVED, answers, killers, reason + others)
 
 
 def _ask(request: Request) -> Course[Answer]:
@@ -85,9 +86,11 @@ def _of_green(check: Asked) -> str:
 
 
 def _equivalent(fault: Fault, mutant: Mutant, answer: Answer) -> Result:
-    """Believe that nobody can tell a fault, unless somebody just has."""
-    if answer.red:
-        reason = f"written down as equivalent ({fault.equivalent}), and found"
+    """Believe that nobody can tell a fault if all who would have looked, and have seen nothing."""
+    if bad := answer.not_green:
+        reason = (
+            f"written down as equivalent ({fault.equivalent}), and {bad[0].id}: {bad[0].status}"
+        )
         return _result(mutant, Fate.BROKEN, [answer], answer.red, reason)
     return _result(mutant, Fate.EQUIVALENT, [answer], reason=fault.equivalent)
 

@@ -1,7 +1,7 @@
 """The engine ``planted``: each fault of the catalogue, tried on the store it is in.
 
 A fault is killed if each check that claims it goes red, every other law left out. Where one stays
-green the whole profile is run: whatever is red there, and green without the fault, has found it.
+green it survives, whoever else finds it: the whole profile is run, to tell who does.
 """
 
 from __future__ import annotations
@@ -89,9 +89,10 @@ class PlantedEngine:
         modules = dict.fromkeys(p.module for fault in self._faults.values() for p in fault.patches)
         return {file_of(name): source_of(name).read_text("utf-8") for name in modules}
 
-    def trust(self) -> Iterator[Trust]:
+    def trust(self, some: Sequence[Mutant]) -> Iterator[Trust]:
         """Look whether a score could be believed."""
-        here = [fault for fault in self._faults.values() if not self._trials.missing(fault.store)]
+        faults = [self._faults[mutant.id] for mutant in some]
+        here = [fault for fault in faults if not self._trials.missing(fault.store)]
         yield from trusted(here, self._trials)
 
     def test(

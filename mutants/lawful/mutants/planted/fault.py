@@ -27,9 +27,18 @@ class Fault:
     says: str
     source: str
     patches: tuple[Patch, ...]
-    claims: tuple[str, ...] = ()
+    claims: tuple[str, ...]
     store: str = "reference"
     equivalent: str = ""
+
+    def __post_init__(self) -> None:
+        """See that somebody is asked.
+
+        Raises:
+            ValueError: Nobody claims it: then nothing would be run, and nothing found.
+        """
+        if not self.claims:
+            raise ValueError(f"{self.id}: nobody claims it")
 
     @property
     def family(self) -> str:

@@ -83,7 +83,7 @@ class TableEngine:
         """Return the table's file."""
         return {self.table.name: self._text}
 
-    def trust(self) -> Iterator[Trust]:
+    def trust(self, some: Sequence[Mutant]) -> Iterator[Trust]:
         """Look whether a score could be believed."""
         lawful = Lawful()
         for _ in range(2):

@@ -152,7 +152,7 @@ def test_the_summary_is_markdown_in_which_nothing_acts() -> None:
 
 def test_the_terminal_shows_survivors_with_what_was_changed() -> None:
     text = mutation.terminal([DONE], judge([DONE], LEAST), colour=False, ascii=True)
-    assert "Nobody has found (3)" in text
+    assert "Not found (3)" in text
     assert "    - `a`\n    + b" in text
     assert "Nobody can tell (1)" in text
     last = text.splitlines()[-3:]
