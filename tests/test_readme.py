@@ -14,6 +14,7 @@ import pytest
 
 from lawful.cli.main import main
 from lawful.laws.catalogue import laws_of
+from lawful.mutants.planted.catalogue import FAULTS
 from lawful.spec import Oracle, cells, deep, packed, reachable, shipped_table
 from lawful.strategies.adapter import describe_class
 from lawful.sut import Unsupported
@@ -149,4 +150,19 @@ def test_the_commands_that_ci_takes_from_here_are_there() -> None:
 def test_the_scores_of_the_table_are_what_mutate_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mutate"]) == 0
     printed = "\n".join(capsys.readouterr().out.splitlines()[1:13])
+    assert printed + "\n" in blocks("text")
+
+
+def test_the_scores_of_planted_faults_are_what_mutate_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    says(f"code: {len(FAULTS)} of them")
+    (command,) = (
+        line
+        for block in blocks("console")
+        for line in block.splitlines()
+        if line.startswith("lawful mutate --engine planted")
+    )
+    assert main(command.split()[1:]) == 0
+    printed = "\n".join(capsys.readouterr().out.splitlines()[1:3])
     assert printed + "\n" in blocks("text")

@@ -137,3 +137,29 @@ def test_parts_of_a_campaign_are_put_together_by_their_files(
     assert capsys.readouterr().err == "lawful: table: gate: part 2/2 is missing\n"
     assert main(["mutate", "--merge", *files, "--shard", "1/2"]) == 2
     assert "--shard has no place beside it" in capsys.readouterr().err
+
+
+def test_planted_faults_are_chosen_by_what_their_ids_begin_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "m.json"
+    only = ["--only", "planted/guard/attempts-at", "--only", "planted/order/version"]
+    assert main(["mutate", "--engine", "planted", *only, "--json", str(file)]) == 0
+    last = capsys.readouterr().out.splitlines()[-2]
+    assert last.startswith("planted: the shipped stores: 100.0 % (2 of 2 that can be found;")
+    files = json.loads(file.read_text())["files"]
+    assert {mutant["id"] for each in files.values() for mutant in each["mutants"]} == {
+        "planted/guard/attempts-at-most",
+        "planted/order/version-before-known",
+    }
+    assert all(each["mutants"] for each in files.values())
+
+
+def test_nothing_of_that_name_is_wrong_usage_and_names_the_families(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["mutate", "--only", "table/steam"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "lawful: no mutant's id begins with 'table/steam'; there are table/transfer"
+    )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from lawful.mutants import Fate, Mutant, Place, Result, Trust
 from lawful.mutants.campaign import mutate
+from lawful.mutants.errors import MutationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,3 +73,12 @@ def test_what_was_done_before_an_interruption_is_kept() -> None:
     found = mutate(Engine(interrupts=True))
     assert [result.fate for result in found.results] == [Fate.KILLED, Fate.PENDING, Fate.PENDING]
     assert found.interrupted
+
+
+def test_those_alone_are_tested_whose_id_begins_with_what_is_asked_for() -> None:
+    engine = Engine()
+    found = mutate(engine, only=["table/one/1", "table/one/2"])
+    assert [result.mutant for result in found.results] == MUTANTS[1:]
+    assert engine.asked == 2
+    with pytest.raises(MutationError, match="no mutant's id begins with 'table/two'; there are"):
+        mutate(engine, only=["table/one", "table/two"])

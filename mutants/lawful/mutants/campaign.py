@@ -49,6 +49,7 @@ def mutate(
     mutants = [mutant for mutant in every if shard.has(mutant)]
     progress(0, len(mutants), "baseline")
     trust = tuple(engine.trust(mutants))
+    files = {mutant.place.file for mutant in mutants}
     results: dict[str, Result] = {}
     interrupted = False
     if all(each.holds for each in trust):
@@ -66,7 +67,7 @@ def mutate(
         trust,
         matrix,
         tuple(engine.checks),
-        dict(engine.sources()),
+        {name: text for name, text in engine.sources().items() if name in files},
         time.perf_counter() - began,
         shard=shard,
         plan=plan_of(every),

@@ -137,8 +137,9 @@ def test_an_error_of_the_trial_is_no_finding() -> None:
 
 @pytest.mark.parametrize("seen", [Status.FAIL, Status.ERROR, Status.NOT_RUN, Status.BLOCKED])
 def test_a_fault_is_equivalent_only_if_all_who_would_find_it_have_passed(seen: Status) -> None:
-    result, _ = became(answer(lease_held=Status.PASS, start=Status.PASS), equivalent="locked")
+    result, asked = became(answer(lease_held=Status.PASS, start=Status.PASS), equivalent="locked")
     assert (result.fate, result.reason) == (Fate.EQUIVALENT, "locked")
+    assert asked == [ASKED._replace(profile="deep")]
     result, _ = became(answer(lease_held=Status.PASS, start=seen), equivalent="locked")
     assert result.fate is Fate.BROKEN
     told = f"written down as equivalent (locked), and cell/queued/start: {seen}"

@@ -45,7 +45,8 @@ def course(fault: Fault, mutant: Mutant, whole: Whole, *, matrix: bool) -> Cours
         whole: Whole runs without it.
         matrix: Whether all its killers are asked for.
     """
-    claims = yield from _ask(Request(fault.store, fault.patches, fault.claims))
+    profile = "deep" if fault.equivalent else "quick"  # a proof has to look everywhere
+    claims = yield from _ask(Request(fault.store, fault.patches, fault.claims, profile))
     answers = [claims]
     if claims.problem:
         return _result(mutant, _lost(claims), answers, reason=claims.problem)

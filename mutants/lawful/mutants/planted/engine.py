@@ -100,7 +100,13 @@ class PlantedEngine:
     ) -> Iterator[Result]:
         """Try faults. Who has found one before makes no difference: its claims are asked first."""
         whole = Whole()
-        yield from self._trials.run([self._course(mutant, whole, matrix) for mutant in some])
+        longest_first = sorted(some, key=self._seems_short)
+        yield from self._trials.run([self._course(each, whole, matrix) for each in longest_first])
+
+    def _seems_short(self, mutant: Mutant) -> bool:
+        """Say whether its trial is a short one: what is proven, and what a server does, is not."""
+        fault = self._faults[mutant.id]
+        return not fault.equivalent and not self._trials.needs_server(fault.store)
 
     def _course(self, mutant: Mutant, whole: Whole, matrix: bool) -> Course[Result]:
         fault = self._faults[mutant.id]

@@ -86,6 +86,10 @@ class Trials:
                 self._missing[kind] = f"no server: {missing}"
         return self._missing.get(kind, "")
 
+    def needs_server(self, store: str) -> bool:
+        """Say whether a store is on a server."""
+        return store in SERVERS
+
     def run(self, courses: Iterable[Course[T]]) -> Iterator[T]:
         """Run courses side by side, and yield what each comes to, in the order of their ends.
 

@@ -32,7 +32,7 @@ FAULTS: Final = (
         says="the first start is counted, and those after it are not",
         source="counter on one of two ways",
         patches=(in_machine("_moved", "attempts += 1", "attempts = 1"),),
-        claims=("counter/attempts", "cell/queued/start"),
+        claims=("counter/attempts", "cell/queued/start", "effect/at-most"),
     ),
     Fault(
         id="planted/counter/retry-begins-anew",
@@ -59,7 +59,7 @@ FAULTS: Final = (
             ),
             _UNBOUNDED,
         ),
-        claims=("counter/attempts-exhausted",),
+        claims=("counter/attempts-exhausted", "effect/at-most"),
     ),
     Fault(
         id="planted/counter/started-counts-twice",

@@ -21,8 +21,8 @@ __all__ = ["FAULTS"]
 
 _LOCKED: Final = (
     "BEGIN IMMEDIATE has locked the database when the row is read: nobody writes it before the "
-    "update, so its version is what was read. Proven with every schedule of every pair from every "
-    "position (race laws, deep)."
+    "update, so its version is what was read. Each run shows it, with every schedule of two "
+    "preemptions of every pair, from every position."
 )
 
 FAULTS: Final = (

@@ -21,7 +21,7 @@ FAULTS: Final = (
         says="a task whose worker died is given up, whatever attempts are left",
         source="bullmq#892",
         patches=(in_machine("expire", '{"retryable": True}', '{"retryable": False}'),),
-        claims=("lease/reaper",),
+        claims=("lease/reaper", "crash/worker-killed"),
     ),
     Fault(
         id="planted/reaper/cancelling-forgotten",
@@ -144,8 +144,8 @@ FAULTS: Final = (
         patches=(in_storing("TaskStore.reclaim_expired", _RECHECK, ""),),
         claims=("race/pairs", "race/versions", "race/triples", "race/submissions"),
         equivalent="BEGIN IMMEDIATE has locked the database when rows are chosen: nobody renews or "
-        "reports in between. Proven with every schedule of every pair from every position (race "
-        "laws, deep).",
+        "reports in between. Each run shows it, with every schedule of two preemptions of every "
+        "pair, from every position.",
     ),
     Fault(
         id="planted/reaper/redis-not-looked-at-again",

@@ -115,7 +115,7 @@ FAULTS: Final = (
                 """,
             ),
         ),
-        claims=("durability/second-connection",),
+        claims=("durability/second-connection", "crash/worker-killed"),
     ),
 )
 """Faults of recovery."""
