@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lawful.mutants import Fate, Mutant, Place, Result, Trust
-from lawful.mutants.campaign import mutate
+from lawful.mutants.campaign import beginning_with, mutate
 from lawful.mutants.errors import MutationError
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def test_what_was_done_before_an_interruption_is_kept() -> None:
 
 def test_those_alone_are_tested_whose_id_begins_with_what_is_asked_for() -> None:
     engine = Engine()
-    found = mutate(engine, only=["table/one/1", "table/one/2"])
+    found = mutate(engine, chosen=beginning_with(["table/one/1", "table/one/2"]))
     assert [result.mutant for result in found.results] == MUTANTS[1:]
     assert engine.asked == 2
     with pytest.raises(MutationError, match="no mutant's id begins with 'table/two'; there are"):
-        mutate(engine, only=["table/one", "table/two"])
+        mutate(engine, chosen=beginning_with(["table/one", "table/two"]))

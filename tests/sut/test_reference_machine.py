@@ -131,13 +131,15 @@ def test_every_report_of_a_stranger_is_a_stale_lease(state: str, event: str) -> 
     with pytest.raises(StaleLease) as refused:
         fired(made(state, attempts=1), event, "stranger")
     assert (refused.value.actor, refused.value.owner, refused.value.current) == ("stranger", "w", 0)
+    assert refused.value.task == "t"
 
 
 def test_the_token_of_an_older_start_is_stale_in_the_same_workers_hand() -> None:
     task = Task("t", State.RUNNING, 2, 3, 5, Lease("w", 5, 30.0))
     for older in (0, 2):
-        with pytest.raises(StaleLease):
+        with pytest.raises(StaleLease) as refused:
             step(task, Event.SUCCEED, actor="w", token=older)
+        assert (refused.value.token, refused.value.current) == (older, 5)
     assert step(task, Event.SUCCEED, actor="w", token=5).state == "succeeded"
     assert step(task, Event.SUCCEED, actor="w").state == "succeeded"
 
@@ -151,7 +153,7 @@ def test_a_strangers_illegal_report_is_illegal_before_its_lease_is_looked_at() -
 def test_a_stale_version_is_refused_before_a_noop_and_before_an_illegal_move(state: str) -> None:
     with pytest.raises(VersionConflict) as refused:
         step(made(state), Event.CANCEL, actor="w", expected_version=7)
-    assert (refused.value.expected, refused.value.actual) == (7, 0)
+    assert (refused.value.task, refused.value.expected, refused.value.actual) == ("t", 7, 0)
 
 
 def test_the_right_version_is_accepted_at_zero_too() -> None:
@@ -221,8 +223,29 @@ def test_a_renewed_lease_counts_from_now_and_changes_nothing_else() -> None:
         renew(task, actor="stranger", now=0.0)
     with pytest.raises(StaleLease):
         renew(task, actor="w", token=4, now=0.0)
-    with pytest.raises(StaleLease):
-        renew(made("queued"), actor="w", now=0.0)
+    with pytest.raises(StaleLease) as refused:
+        renew(made("queued"), actor="w", token=7, now=0.0)
+    assert (refused.value.task, refused.value.actor, refused.value.token) == ("t", "w", 7)
+    assert (refused.value.owner, refused.value.current) == (None, None)
+
+
+def test_a_task_is_placed_with_no_attempt_and_three_allowed_unless_it_is_said() -> None:
+    assert placed("t", "queued", {}, actor="w", now=0.0) == Task("t", State.QUEUED, 0, 3, 0, None)
+
+
+def test_a_start_at_no_time_in_particular_is_at_second_0() -> None:
+    assert step(made("queued"), Event.START, actor="w").lease == Lease("w", 1, 30.0)
+
+
+@pytest.mark.parametrize(("state", "event", "to"), GRID)
+def test_whatever_becomes_of_a_task_it_is_about_that_task(state: str, event: str, to: str) -> None:
+    task = made(state, attempts=1)
+    if to == "-":
+        with pytest.raises(IllegalTransition) as refused:
+            fired(task, event)
+        assert (refused.value.task, refused.value.state, refused.value.event) == ("t", state, event)
+    else:
+        assert (fired(task, event).id, fired(task, event).max_attempts) == ("t", 3)
 
 
 def test_a_refusal_names_the_way_on_or_says_that_there_is_none() -> None:

@@ -20,6 +20,8 @@ from lawful.sut.reference import (
     step,
 )
 from lawful.sut.reference.machine import Event
+from lawful.sut.reference.store import Store
+from lawful.sut.reference.storing import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +116,7 @@ def test_a_write_between_load_and_update_is_a_version_conflict(reference: Refere
     before = reference.dump()
     with pytest.raises(VersionConflict) as refused:
         reference.fire(task, "succeed", actor="w")
-    assert (refused.value.expected, refused.value.actual) == (2, None)
+    assert (refused.value.task, refused.value.expected, refused.value.actual) == (task, 2, None)
     assert reference.dump() == before
 
 
@@ -179,9 +181,13 @@ def test_an_id_is_the_callers_or_the_stores_and_given_out_once(reference: Refere
     assert reference.submit({}, task="task-2") == "task-2"
     ids = [reference.submit({}) for _ in range(3)]
     assert len({"task-2", *ids}) == 4
-    with pytest.raises(DuplicateTask):
+    with pytest.raises(DuplicateTask) as refused:
         reference.submit({}, task="task-2")
+    assert refused.value.task == "task-2"
+    assert reference.absent() == "absent"
     reference.submit({}, task="absent")
+    assert reference.absent() == "absent-"
+    reference.submit({}, task="absent-")
     with pytest.raises(UnknownTask):
         reference.read(reference.absent())
 
@@ -285,6 +291,40 @@ def test_a_task_put_straight_into_a_state_starts_its_version_and_history_there(
     assert reference.read(task) == Reading("cancelled", 2, 1)
     waiting = reference.put("retry_wait", {"attempts": 1, "max_attempts": 2}, actor="w")
     assert reference.read(waiting) == Reading("retry_wait", 1, 0)
+    counters = [reference.history(each)[0].payload for each in (task, waiting)]
+    assert counters == [
+        {"attempts": 2, "max_attempts": 3},
+        {"attempts": 1, "max_attempts": 2},
+    ]
+
+
+def test_the_store_goes_on_counting_where_ids_are_taken(reference: Reference) -> None:
+    for taken in ("task-4", "task-5", "task-6"):
+        reference.submit({}, task=taken)
+    assert reference.submit({}) == "task-7"
+
+
+def test_equal_payloads_are_equal_texts() -> None:
+    assert encoded({"b": 2, "a": 1}) == encoded({"a": 1, "b": 2}) == '{"a": 1, "b": 2}'
+    assert encoded({}) == "{}"
+
+
+def test_a_store_goes_by_the_rule_that_it_is_given(tmp_path: Path, clock: ManualClock) -> None:
+    def still(task: Task, *_: object, **__: object) -> Task:
+        return task
+
+    store = Store(tmp_path / "still.db", now=clock.now, rule=still)
+    task = store.submit({})
+    assert store.fire(task, "enqueue", actor="client").state == "submitted"
+    store.close()
+
+
+def test_the_history_says_when(reference: Reference, clock: ManualClock) -> None:
+    task = reference.submit({})
+    clock.advance(5.5)
+    reference.fire(task, "enqueue", actor="client")
+    told = reference.store.history(task)
+    assert [change.at for change in told] == [1000.0, 1005.5]
 
 
 def test_what_is_due_waits_for_a_retry_or_was_never_enqueued(reference: Reference) -> None:

@@ -29,10 +29,10 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         action="append",
-        choices=("table", "planted"),
+        choices=("table", "planted", "mutmut"),
         metavar="ENGINE",
         help="what makes the mutants: table, faults of a table (the default); planted, faults in"
-        " the shipped stores (more than once for several)",
+        " the shipped stores; mutmut, of your source (more than once for several)",
     )
     parser.add_argument(
         "--spec", default="task", metavar="TABLE", help="the table: a shipped name or a file"
@@ -67,9 +67,35 @@ def arguments(parser: ArgumentParser) -> None:
         help="test those alone whose id begins with that: planted/reaper (or more than once)",
     )
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="planted: how many run at once (default: the cores)"
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="planted, mutmut: how many are tried at once (default: the cores)",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        metavar="FILE",
+        help="remember there what became of mutants, and test again what has changed",
     )
     parser.add_argument("--store", type=Path, metavar="DIR", help="where stores are made")
+    mutmut = parser.add_argument_group(
+        "mutmut", "Without --source, what [tool.lawful.mutmut] of ./pyproject.toml names."
+    )
+    mutmut.add_argument(
+        "--source", type=Path, action="append", metavar="PATH", help="files and folders of source"
+    )
+    mutmut.add_argument(
+        "--tests", type=Path, action="append", metavar="PATH", help="the tests that judge it"
+    )
+    mutmut.add_argument(
+        "--implementation",
+        metavar="TARGET",
+        help="what the conformance suite judges besides: a shipped name, or module:Class",
+    )
+    mutmut.add_argument(
+        "--reviewed", type=Path, metavar="FILE", help="what is known of survivors, as TOML"
+    )
     reports = parser.add_argument_group("reports")
     reports.add_argument(
         "--json", metavar="FILE", help="a mutation testing report; - for stdout alone"
@@ -89,7 +115,15 @@ def run(given: Namespace) -> int:
 
     least = thresholds(given.threshold)
     shard = None if given.shard is None else parse_shard(given.shard)
-    outputs = (given.json, given.results, given.html, given.junit, given.summary, given.badge)
+    outputs = (
+        given.cache,
+        given.json,
+        given.results,
+        given.html,
+        given.junit,
+        given.summary,
+        given.badge,
+    )
     for output in outputs:
         if output and output != "-":
             check_writable(Path(output))
@@ -101,8 +135,12 @@ def run(given: Namespace) -> int:
 
 def _tested(given: Namespace, shard: Shard | None) -> list[Campaign]:
     """Run one engine after the other, as far as nobody ends it."""
-    from lawful.mutants.campaign import ALL, mutate
+    from lawful.mutants.campaign import ALL, beginning_with, mutate
+    from lawful.mutants.memory import Memory
+    from lawful.reports.writing import write
 
+    memory = None if given.cache is None else Memory.read(given.cache)
+    choice = beginning_with(given.only) if given.only else list
     campaigns: list[Campaign] = []
     for engine in [_engine(name, given) for name in dict.fromkeys(given.engine or ("table",))]:
         progress = Progress(engine.name)
@@ -114,11 +152,14 @@ def _tested(given: Namespace, shard: Shard | None) -> list[Campaign]:
                 mutate(
                     engine,
                     matrix=given.matrix,
-                    only=given.only or (),
+                    chosen=choice,
+                    memory=memory,
                     shard=shard or ALL,
                     progress=progress,
                 )
             )
+        if memory is not None and given.cache is not None:
+            write(given.cache, memory.text())
         if campaigns[-1].interrupted:
             break
     return campaigns
@@ -131,9 +172,30 @@ def _engine(name: str, given: Namespace) -> Engine:
 
         text, file = table_text(given.spec)
         return TableEngine(parse_table(text, file), text, deep=given.deep, store=given.store)
-    from lawful.mutants.planted import PlantedEngine
+    jobs = given.jobs or os.cpu_count() or 1
+    if name == "planted":
+        from lawful.mutants.planted import PlantedEngine
 
-    return PlantedEngine(workers=given.jobs or os.cpu_count() or 1, store=given.store)
+        return PlantedEngine(workers=jobs, store=given.store)
+    from lawful.mutants.generic.engine import MutmutEngine
+    from lawful.mutants.generic.reviewed import read_reviews
+    from lawful.mutants.generic.settings import Settings, read_settings
+    from lawful.mutants.generic.workspace import Suite
+
+    settings = read_settings(Path.cwd())
+    if given.source or given.tests or given.implementation:
+        settings = Settings(
+            tuple(given.source or ()), tuple(given.tests or ()), given.implementation or ""
+        )
+    reviewed = given.reviewed or settings.reviewed
+    return MutmutEngine(
+        settings.source,
+        Suite(settings.tests, settings.implementation),
+        project=Path.cwd(),
+        reviewed=read_reviews(reviewed) if reviewed else {},
+        workers=jobs,
+        store=given.store,
+    )
 
 
 def _merged(given: Namespace) -> list[Campaign]:
@@ -146,7 +208,20 @@ def _merged(given: Namespace) -> list[Campaign]:
     from lawful.mutants.results import read_results
     from lawful.mutants.shards import merge
 
-    for option in ("engine", "only", "shard", "deep", "matrix", "jobs", "store"):
+    for option in (
+        "engine",
+        "only",
+        "shard",
+        "deep",
+        "matrix",
+        "jobs",
+        "cache",
+        "store",
+        "source",
+        "tests",
+        "implementation",
+        "reviewed",
+    ):
         if getattr(given, option):
             raise MutationError(f"--merge tests nothing: --{option} has no place beside it")
     return merge([part for path in given.merge for part in read_results(path)])

@@ -6,17 +6,19 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from .errors import MutationError
+from .memory import key_of
 from .mutant import Fate, Result
-from .score import Campaign
+from .score import Campaign, Trust
 from .shards import Shard, plan_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from .engine import Engine
+    from .memory import Memory
     from .mutant import Mutant
 
-__all__ = ["mutate"]
+__all__ = ["beginning_with", "mutate"]
 
 ALL: Final = Shard()
 
@@ -25,8 +27,9 @@ def mutate(
     engine: Engine,
     *,
     matrix: bool = False,
-    only: Sequence[str] = (),
+    chosen: Callable[[Sequence[Mutant]], Sequence[Mutant]] = lambda every: every,
     shard: Shard = ALL,
+    memory: Memory | None = None,
     progress: Callable[[int, int, str], None] = lambda done, of, what: None,
 ) -> Campaign:
     """Test the mutants of an engine that has been entered.
@@ -37,25 +40,39 @@ def mutate(
     Args:
         engine: The engine.
         matrix: Whether all killers are asked for, and not the first alone.
-        only: What the ids of those begin with that it is about; all, if nothing is said.
+        chosen: Which mutants it is about; all of them, if nothing is said.
         shard: Which part of them is tested; nothing is said of the others.
+        memory: What became of them before: who has not changed, nor has anything that judges it, is
+            not tested again. What becomes of the others is taken in.
         progress: Told how far it is.
 
     Raises:
-        MutationError: There is nothing to mutate, or nothing begins with one of ``only``.
+        MutationError: There is nothing to mutate, or nothing was chosen.
     """
     began = time.perf_counter()
-    every = _chosen(engine.mutants(), only)
+    every = chosen(engine.mutants())
     mutants = [mutant for mutant in every if shard.has(mutant)]
-    progress(0, len(mutants), "baseline")
-    trust = tuple(engine.trust(mutants))
-    files = {mutant.place.file for mutant in mutants}
+    keys: dict[str, str] = {}
     results: dict[str, Result] = {}
+    if memory is not None:
+        keys = {m.id: key_of(m, engine.depends(m), matrix=matrix) for m in mutants}
+        recalled = (memory.recall(mutant, keys[mutant.id]) for mutant in mutants)
+        results = {result.mutant.id: result for result in recalled if result}
+    remembered = len(results)
+    left = [mutant for mutant in mutants if mutant.id not in results]
+    progress(remembered, len(mutants), "baseline")
+    trust = tuple(engine.trust(left) if left else _nothing_changed(remembered))
+    files = {mutant.place.file for mutant in mutants}
     interrupted = False
-    if all(each.holds for each in trust):
+    if not all(each.holds for each in trust):
+        results.clear()
+    elif left:
+        killers = memory.killers() if memory else {}
         try:
-            for result in engine.test(mutants, matrix=matrix, killers={}):
+            for result in engine.test(left, matrix=matrix, killers=killers):
                 results[result.mutant.id] = result
+                if memory is not None:
+                    memory.remember(result, keys[result.mutant.id])
                 progress(len(results), len(mutants), result.mutant.id)
         except KeyboardInterrupt:
             interrupted = True
@@ -72,12 +89,27 @@ def mutate(
         shard=shard,
         plan=plan_of(every),
         interrupted=interrupted,
+        remembered=remembered,
     )
 
 
-def _chosen(every: Sequence[Mutant], only: Sequence[str]) -> Sequence[Mutant]:
-    for prefix in only:
-        if not any(mutant.id.startswith(prefix) for mutant in every):
-            families = ", ".join(dict.fromkeys(f"{m.engine}/{m.family}" for m in every))
-            raise MutationError(f"no mutant's id begins with {prefix!r}; there are {families}")
-    return [mutant for mutant in every if mutant.id.startswith(tuple(only))] if only else every
+def _nothing_changed(remembered: int) -> Iterator[Trust]:
+    if remembered:
+        told = f"nothing that {remembered:,} fates depend on has changed"
+        yield Trust("memory", True, told)
+
+
+def beginning_with(only: Sequence[str]) -> Callable[[Sequence[Mutant]], Sequence[Mutant]]:
+    """Return what chooses the mutants whose ids begin with one of some texts.
+
+    What it returns raises MutationError where none begins with one of them.
+    """
+
+    def chosen(every: Sequence[Mutant]) -> Sequence[Mutant]:
+        for prefix in only:
+            if not any(mutant.id.startswith(prefix) for mutant in every):
+                families = ", ".join(dict.fromkeys(f"{m.engine}/{m.family}" for m in every))
+                raise MutationError(f"no mutant's id begins with {prefix!r}; there are {families}")
+        return [mutant for mutant in every if mutant.id.startswith(tuple(only))]
+
+    return chosen

@@ -67,6 +67,7 @@ def _campaign(row: dict[str, Any]) -> Campaign:  # JSON values
         shard=(int(row["shard"][0]), int(row["shard"][1])),
         plan=_text(row["plan"]),
         interrupted=_flag(row["interrupted"]),
+        remembered=int(row["remembered"]),
     )
 
 

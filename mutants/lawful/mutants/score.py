@@ -47,6 +47,7 @@ class Campaign:
         shard: Which part of how many it is, from 1; (1, 1) for all of it.
         plan: A digest of all the mutants it is about, those of its other parts included.
         interrupted: Whether somebody ended it before its end.
+        remembered: How many were not tested again, since nothing has changed for them.
     """
 
     engine: str
@@ -60,6 +61,7 @@ class Campaign:
     shard: tuple[int, int] = (1, 1)
     plan: str = ""
     interrupted: bool = False
+    remembered: int = 0
 
     @property
     def distrusted(self) -> tuple[Trust, ...]:

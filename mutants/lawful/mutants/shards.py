@@ -100,6 +100,7 @@ def _whole(parts: Sequence[Campaign]) -> Campaign:
         seconds=sum(part.seconds for part in parts),
         shard=(1, 1),
         interrupted=any(part.interrupted for part in parts),
+        remembered=sum(part.remembered for part in parts),
     )
 
 

@@ -6,10 +6,12 @@ green it survives, whoever else finds it: the whole profile is run, to tell who 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, Self
 
 from lawful.laws.catalogue import check_ids
 from lawful.mutants.errors import MutationError
+from lawful.mutants.judges import digest_of, laws_digest, part
 from lawful.mutants.mutant import Fate, Mutant, Place, Result
 from lawful.spec.reader import shipped_table
 from lawful.strategies.watch import LIMIT
@@ -17,7 +19,6 @@ from lawful.strategies.watch import LIMIT
 from .catalogue import FAULTS
 from .course import Whole, course
 from .patching import file_of, patched, source_of
-from .sources import judging
 from .trials import Trials
 from .trusted import trusted
 
@@ -35,6 +36,13 @@ __all__ = ["PlantedEngine"]
 
 PATIENCE: Final = 600.0
 """How long one trial may take, in seconds: ten times what the slowest takes."""
+
+STORES: Final = {
+    "postgresql": ("postgresql.py", "namespaces.py"),
+    "redis": ("redis_store.py", "namespaces.py"),
+    "redis-lua": ("redis_store.py", "namespaces.py"),
+}
+"""The files of ``lawful.sut`` that stores on servers have besides."""
 
 
 class PlantedEngine:
@@ -119,8 +127,16 @@ class PlantedEngine:
         return (yield from course(fault, mutant, whole, matrix=matrix))
 
     def depends(self, mutant: Mutant) -> Iterator[str]:
-        """Return the text of the store, and of everything that judges it."""
-        yield from judging(self._faults[mutant.id].store)
+        """Return what digests the store that it is in, and everything that judges it."""
+        yield self._store_digest(self._faults[mutant.id].store)
+        yield laws_digest()
+
+    @staticmethod
+    @cache
+    def _store_digest(store: str) -> str:
+        sut = part("lawful.sut")
+        own = ("contract.py", "shipped.py", "reference", *STORES.get(store, ()))
+        return digest_of(sut / name for name in own)
 
 
 def _mutant(fault: Fault) -> Mutant:

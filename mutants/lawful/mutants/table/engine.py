@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from lawful.laws.catalogue import check_ids
+from lawful.mutants.judges import laws_digest
 from lawful.mutants.mutant import Fate, Result
 from lawful.mutants.score import Trust
 from lawful.strategies.stores import store_folder
@@ -155,5 +156,6 @@ class TableEngine:
         return Result(mutant, Fate.EQUIVALENT, reason=f"{why}; {proof}" if why else proof)
 
     def depends(self, mutant: Mutant) -> Iterator[str]:
-        """Return the table's text: a fate of this engine is found again sooner than remembered."""
+        """Return the table's text, and what judges it."""
         yield self._text
+        yield laws_digest()

