@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from lawful.mutants.matrix import matrix_of
@@ -46,9 +47,12 @@ def terminal(
     parts: list[list[str]] = []
     for campaign in campaigns:
         beside = f"{campaign.target}, {campaign.seconds:.1f} s"
+        if campaign.remembered:
+            beside += f", {campaign.remembered:,} of {len(campaign.results):,} remembered"
         parts.append([f"{ink.bold(campaign.engine)}  {ink.dim(beside)}", *_scores(ink, campaign)])
         parts.append(list(_survivors(ink, campaign, most)))
         parts.append(list(_equivalent(ink, campaign)))
+        parts.append(list(_set_aside(ink, campaign)))
         parts.append(list(_matrix(ink, campaign)))
         parts.append(list(_trust(ink, campaign)))
     parts.append([ink.plain(line) for line in headlines(campaigns, judged)])
@@ -86,7 +90,8 @@ def _survivors(ink: Ink, campaign: Campaign, most: int | None) -> Iterator[str]:
     for result in missed[:most]:
         mutant = result.mutant
         yield from ink.wrapped(f"{mutant.id}: {result.fate}", first="  ", rest="    ")
-        yield from ink.wrapped(mutant.says, first="    ", rest="    ")
+        place = f" ({mutant.place.file}:{mutant.place.line})" if mutant.place.line else ""
+        yield from ink.wrapped(mutant.says + place, first="    ", rest="    ")
         if mutant.before or mutant.after:
             yield f"    - {ink.plain(mutant.before)}"
             yield f"    + {ink.plain(mutant.after)}"
@@ -102,6 +107,15 @@ def _equivalent(ink: Ink, campaign: Campaign) -> Iterator[str]:
         yield ink.bold(f"Nobody can tell ({len(proven)})")
     for result in proven:
         yield from ink.wrapped(f"{result.mutant.id}: {result.reason}", first="  ", rest="    ")
+
+
+def _set_aside(ink: Ink, campaign: Campaign) -> Iterator[str]:
+    """Yield by which rules, and for how many each."""
+    rules = Counter(r.reason for r in campaign.results if r.fate is Fate.SET_ASIDE)
+    if rules:
+        yield ink.bold(f"Set aside ({rules.total()})")
+    for rule, count in rules.most_common():
+        yield from ink.wrapped(f"{count:,}: {rule}", first="  ", rest="    ")
 
 
 def _matrix(ink: Ink, campaign: Campaign) -> Iterator[str]:

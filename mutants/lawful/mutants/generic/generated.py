@@ -144,7 +144,7 @@ def _mutant(module: Module, qualified: str, number: str, place: Place, found: Di
         f"mutmut/{found.family}/{module.name}.{qualified}/{number}",
         "mutmut",
         found.family,
-        f"in {qualified}: {after} in place of {before}",
+        f"{found.family} changed in {qualified}",
         place,
         before,
         after,
