@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from lawful.sut.reference import (
     DuplicateTask,
     IllegalTransition,
     StaleLease,
-    TaskError,
     UnknownTask,
     VersionConflict,
 )
+
+if TYPE_CHECKING:
+    from lawful.sut.reference import (
+        TaskError,
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 import pytest
 
-from lawful.mutants.generic.differences import Difference, difference
+from lawful.mutants.generic.differences import difference
 from lawful.mutants.generic.rules import NO_CHANGE, SAME_SQL, WORDING, set_aside
+
+if TYPE_CHECKING:
+    from lawful.mutants.generic.differences import Difference
 
 
 def found(before: str, after: str, head: str = "def f(a, b=3):") -> Difference:
