@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from contextlib import ExitStack
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,9 @@ def arguments(parser: ArgumentParser) -> None:
         help="test those alone whose id begins with that: planted/reaper (or more than once)",
     )
     parser.add_argument(
+        "--since", metavar="REF", help="test those alone that are in lines changed since a commit"
+    )
+    parser.add_argument(
         "--jobs",
         type=int,
         metavar="N",
@@ -105,6 +109,9 @@ def arguments(parser: ArgumentParser) -> None:
     reports.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML")
     reports.add_argument("--summary", type=Path, metavar="FILE", help="Markdown for a CI summary")
     reports.add_argument("--badge", type=Path, metavar="FILE", help="a shields.io endpoint")
+    reports.add_argument(
+        "--annotate", action="store_true", help="tell GitHub of survivors beside their lines"
+    )
     reports.add_argument("--all", action="store_true", help="show every survivor, not ten")
 
 
@@ -136,11 +143,16 @@ def run(given: Namespace) -> int:
 def _tested(given: Namespace, shard: Shard | None) -> list[Campaign]:
     """Run one engine after the other, as far as nobody ends it."""
     from lawful.mutants.campaign import ALL, beginning_with, mutate
+    from lawful.mutants.changes import changed_since
     from lawful.mutants.memory import Memory
     from lawful.reports.writing import write
 
     memory = None if given.cache is None else Memory.read(given.cache)
-    choice = beginning_with(given.only) if given.only else list
+    choices = []
+    if given.since:
+        choices.append(changed_since(Path.cwd(), given.since))
+    if given.only:
+        choices.append(beginning_with(given.only))
     campaigns: list[Campaign] = []
     for engine in [_engine(name, given) for name in dict.fromkeys(given.engine or ("table",))]:
         progress = Progress(engine.name)
@@ -152,7 +164,7 @@ def _tested(given: Namespace, shard: Shard | None) -> list[Campaign]:
                 mutate(
                     engine,
                     matrix=given.matrix,
-                    chosen=choice,
+                    chosen=lambda every: reduce(lambda some, choose: choose(some), choices, every),
                     memory=memory,
                     shard=shard or ALL,
                     progress=progress,
@@ -211,6 +223,7 @@ def _merged(given: Namespace) -> list[Campaign]:
     for option in (
         "engine",
         "only",
+        "since",
         "shard",
         "deep",
         "matrix",
@@ -247,6 +260,8 @@ def _write(
         write(given.summary, mutation.summary(campaigns, judged))
     if given.badge:
         write(given.badge, json.dumps(mutation.badge(campaigns, judged)) + "\n")
+    if given.annotate:
+        sys.stderr.write(mutation.workflow_commands(campaigns, _where))
     if given.json == "-":
         sys.stdout.write(mutation.report_json(campaigns, least))
         return
@@ -261,3 +276,12 @@ def _write(
         )
         + "\n"
     )
+
+
+def _where(name: str) -> str:
+    """Return where a file is from here, by its name from the source root."""
+    here = Path.cwd()
+    for place in (here, here / "src", *map(Path, sys.path)):
+        if (file := place / name).is_file() and file.is_relative_to(here):
+            return file.relative_to(here).as_posix()
+    return name

@@ -47,10 +47,11 @@ def mutate(
         progress: Told how far it is.
 
     Raises:
-        MutationError: There is nothing to mutate, or nothing was chosen.
+        MutationError: There is nothing to mutate.
     """
     began = time.perf_counter()
-    every = chosen(engine.mutants())
+    all_there_are = engine.mutants()
+    every = chosen(all_there_are)
     mutants = [mutant for mutant in every if shard.has(mutant)]
     keys: dict[str, str] = {}
     results: dict[str, Result] = {}
@@ -61,7 +62,10 @@ def mutate(
     remembered = len(results)
     left = [mutant for mutant in mutants if mutant.id not in results]
     progress(remembered, len(mutants), "baseline")
-    trust = tuple(engine.trust(left) if left else _nothing_changed(remembered))
+    if not every:
+        trust: tuple[Trust, ...] = (_none_chosen(len(all_there_are)),)
+    else:
+        trust = tuple(engine.trust(left) if left else _nothing_changed(remembered))
     files = {mutant.place.file for mutant in mutants}
     interrupted = False
     if not all(each.holds for each in trust):
@@ -91,6 +95,10 @@ def mutate(
         interrupted=interrupted,
         remembered=remembered,
     )
+
+
+def _none_chosen(of: int) -> Trust:
+    return Trust("chosen", False, f"none of {of:,} mutants is in what was asked for")
 
 
 def _nothing_changed(remembered: int) -> Iterator[Trust]:

@@ -87,7 +87,8 @@ def judge(campaigns: Sequence[Campaign], least: Mapping[str, float]) -> Judged:
             if standing is Standing.REACHED:
                 standing = Standing.BELOW
             wanted = f"{least[campaign.engine]:g} %"
-            reasons.append(f"{campaign.engine}: {adjusted:.1f} %, and {wanted} is the threshold")
+            seen = int(adjusted * 10) / 10  # rounded down, as everywhere
+            reasons.append(f"{campaign.engine}: {seen:.1f} %, and {wanted} is the threshold")
     return Judged(standing, tuple(reasons))
 
 

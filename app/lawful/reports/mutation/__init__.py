@@ -8,5 +8,6 @@ from .junit import junit
 from .schema import report_json
 from .summary import summary
 from .terminal import terminal
+from .workflow import workflow_commands
 
-__all__ = ["badge", "html", "junit", "report_json", "summary", "terminal"]
+__all__ = ["badge", "html", "junit", "report_json", "summary", "terminal", "workflow_commands"]

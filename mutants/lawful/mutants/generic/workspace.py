@@ -86,6 +86,8 @@ class Workspace:
         if suite.target:
             self._write(CONFORMANCE, _CONFORMANCE.format(target=suite.target))
         self._write("pyproject.toml", self._settings(project))
+        self._temporary = folder / "temporary"
+        self._temporary.mkdir()
         self.mutants.mkdir()  # before anybody looks there: Python remembers what was not there
 
     @property
@@ -100,8 +102,12 @@ class Workspace:
         return [*tops, *(name for name in _SETTINGS if (self.folder / name).is_file())]
 
     def environment(self) -> dict[str, str]:
-        """Return what has Python import the mutants' source, and leave nothing in it."""
-        return {"PYTHONPATH": str(self.mutants), "PYTHONDONTWRITEBYTECODE": "1"}
+        """Return what has Python import the mutants' source, and leave nothing anywhere else."""
+        return {
+            "PYTHONPATH": str(self.mutants),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DEBUG_TEMPROOT": str(self._temporary),
+        }
 
     def _copy_source(self) -> None:
         for name, source in self.layout.roots.items():
@@ -138,8 +144,8 @@ class Workspace:
             "pytest_add_cli_args_test_selection": self.tests,
         }
         text = "\n".join(f"{name} = {_listed(value)}" for name, value in lines.items())
-        limits = "timeout_multiplier = 4.0\ntimeout_constant = 4.0\n"
-        return f"{own.rstrip()}\n\n[tool.mutmut]\n{text}\n{limits}"
+        limits = "\n".join(f"{name} = {value}" for name, value in LIMITS.items())
+        return f"{own.rstrip()}\n\n[tool.mutmut]\n{text}\n{limits}\n"
 
     def _write(self, name: str, text: str) -> None:
         where = self.folder / name
@@ -149,6 +155,10 @@ class Workspace:
 
 ARGUMENTS: Final = ("-p", "lawful.mutants.generic.plugin", "-p", "no:cacheprovider", "-n0")
 """How pytest is called in a workspace: with our plugin, and in one process."""
+
+
+LIMITS: Final = {"timeout_multiplier": 4.0, "timeout_constant": 4.0}
+"""How long a mutant's tests may take: what they take without it and the constant, times so much."""
 
 
 def _below(project: Path, tests: Path) -> str:
