@@ -73,6 +73,10 @@ def test_a_dash_prints_the_report_alone(capsys: pytest.CaptureFixture[str]) -> N
         (["--spec", "tusk"], "lawful: tusk: no table of this name comes with lawful"),
         (["--json", "no/such/folder/m.json"], "can't be written: there is no folder"),
         (["--engine", "steam"], "invalid choice: 'steam'"),
+        (["--engine", "mutmut", "--source", "none"], "lawful: --source none: no source matched"),
+        (["--engine", "mutmut", "--source", "sut"], "lawful: no tests: name --tests, or an"),
+        (["--since", "nowhere"], "lawful: --since nowhere: "),
+        (["--cache", "README.md"], "lawful: README.md: no cache of `lawful mutate` (JSONDecodeErr"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(
@@ -163,3 +167,37 @@ def test_nothing_of_that_name_is_wrong_usage_and_names_the_families(
     assert said.startswith(
         "lawful: no mutant's id begins with 'table/steam'; there are table/transfer"
     )
+
+
+@pytest.mark.slow
+def test_source_of_ones_own_is_mutated_remembered_and_annotated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "stock.py").write_text("def price(n):\n    return n * 3\n")
+    (tmp_path / "test_stock.py").write_text(
+        "from stock import price\n\n\ndef test_price():\n    assert price(0) == 0\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    given = ["mutate", "--engine", "mutmut", "--source", "src", "--tests", "test_stock.py"]
+    given += ["--cache", "memory.json", "--annotate"]
+    # By hand: * becomes /, and 3 becomes 4; neither shows for nothing.
+    assert main(given) == 1
+    said = capsys.readouterr()
+    assert "mutmut: src: 0.0 % (0 of 2 that can be found; raw 0.0 % of 2)" in said.out
+    assert "number changed in price (stock.py:2)" in said.out
+    place = "file=src/stock.py,line=2,endLine=2,col=16,endColumn=17"
+    told = "number changed in price: 3 -> 4 (mutmut/number/stock.price/2)"
+    assert f"::warning {place},title=mutant survived::{told}\n" in said.err
+    assert main(given) == 1
+    assert "2 of 2 remembered" in capsys.readouterr().out
+
+
+def test_where_nothing_has_changed_there_is_no_score(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = {"README.md": [range(9)]}
+    monkeypatch.setattr("lawful.mutants.changes.changed_lines", lambda *_: changed)
+    assert main(["mutate", "--engine", "planted", "--since", "HEAD"]) == 3
+    said = capsys.readouterr().out
+    assert "chosen does NOT hold: none of 108 mutants is in what was asked for" in said

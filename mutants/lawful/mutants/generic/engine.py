@@ -22,6 +22,7 @@ from lawful.strategies.stores import store_folder
 from .canary import TAIL
 from .generated import generated
 from .layout import layout_of
+from .reviewed import stamp
 from .rules import set_aside
 from .running import Told, generate, pytest_alone, test_mutants
 from .workspace import Workspace
@@ -195,8 +196,11 @@ class MutmutEngine:
         lost = next((row["told"] for row in rows if "uncollected" in row), "")
         fate, reason = _fate(outcome.code, next(iter(red.values()), ""), lost)
         killers = tuple(red) if fate is Fate.KILLED else ()
+        function = self._generated[mutant.id].function
         if review := self._reviewed.get(mutant.id):
-            reason = review.of(fate, self._generated[mutant.id].function, reason)
+            reason = review.of(fate, function, reason)
+        elif fate is Fate.SURVIVED:
+            reason += f" (function {stamp(function)})"
         return Result(mutant, fate, killers, reason, tested=1, seconds=outcome.seconds)
 
     def depends(self, mutant: Mutant) -> Iterable[str]:
