@@ -224,7 +224,8 @@ def test_a_mutant_that_comes_to_no_end_is_tried_again_alone_and_counts_as_found(
     calls = "from stock.count import falls\n\n\ndef test_it():\n    assert falls(3) == 0\n"
     write(project, {"stock/count.py": falls, "tests/test_it.py": calls})
     found = fates(campaign(project))
-    assert found["mutmut/assignment/stock.count.falls/3"] is Fate.KILLED  # n = 1
+    assert found["mutmut/number/stock.count.falls/2"] is Fate.KILLED  # n > 1
+    assert found["mutmut/assignment/stock.count.falls/3"] is Fate.TIMEOUT  # n = 1
     assert found["mutmut/assignment/stock.count.falls/4"] is Fate.TIMEOUT  # n += 1
 
 

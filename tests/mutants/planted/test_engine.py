@@ -12,10 +12,11 @@ import pytest
 from lawful.laws.law import Status
 from lawful.mutants import Fate, Trust, score
 from lawful.mutants.campaign import mutate
+from lawful.mutants.owned import end_all
 from lawful.mutants.planted import Fault, Patch, PlantedEngine
 from lawful.mutants.planted.answers import Answer, Asked, Request, read_answer, write_request
 from lawful.mutants.planted.catalogue import FAULTS
-from lawful.mutants.planted.process import end_all, tried
+from lawful.mutants.planted.process import tried
 from lawful.mutants.planted.trusted import trusted
 
 if TYPE_CHECKING:

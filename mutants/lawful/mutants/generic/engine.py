@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Self
 from lawful.mutants.errors import MutationError
 from lawful.mutants.judges import digest_of, laws_digest
 from lawful.mutants.mutant import Fate, Result
+from lawful.mutants.owned import end
 from lawful.mutants.score import Trust
 from lawful.strategies.stores import store_folder
 
@@ -24,7 +25,7 @@ from .generated import generated
 from .layout import layout_of
 from .reviewed import stamp
 from .rules import set_aside
-from .running import Told, generate, pytest_alone, test_mutants
+from .running import PATIENCE, Told, generate, pytest_alone, test_mutants
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MutmutEngine"]
 
-PATIENCE: Final = 600.0
-"""How long one run of all tests may take, in seconds."""
 NOBODY: Final = "x_nobody__mutmut_1"
 """A mutant that there is not."""
 LATE: Final = frozenset({24, 36, 152, 255, -24, -36})
@@ -132,9 +131,12 @@ class MutmutEngine:
         with ThreadPoolExecutor(self._workers) as threads:
             null = threads.submit(alone, mutant=f"{modules[0]}.{NOBODY}")
             canaries = [threads.submit(alone, canary=module) for module in modules]
-            yield Trust("null mutant", *_green(null.result()))
-            for module, canary in zip(modules, canaries, strict=True):
-                yield Trust("canary", *_red(module, canary.result()))
+            try:
+                yield Trust("null mutant", *_green(null.result()))
+                for module, canary in zip(modules, canaries, strict=True):
+                    yield Trust("canary", *_red(module, canary.result()))
+            finally:
+                end([null, *canaries])
 
     def _module(self, mutant: Mutant) -> str:
         return self._generated[mutant.id].name.rpartition(".")[0]

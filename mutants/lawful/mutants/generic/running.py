@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lawful.mutants.errors import MutationError
+from lawful.mutants.owned import ended, owned, talk
 
 from .plugin import MATRIX, MODULES, TOLD
 from .workspace import ARGUMENTS
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator, Mapping, Sequence
 
     from .workspace import Workspace
 
-__all__ = ["Outcome", "Session", "Told", "generate", "pytest_alone", "test_mutants"]
+__all__ = ["PATIENCE", "Outcome", "Session", "Told", "generate", "pytest_alone", "test_mutants"]
+
+PATIENCE: Final = 600.0
+"""How long one run of all tests may take, in seconds."""
 
 
 class Session(NamedTuple):
@@ -64,8 +67,8 @@ def generate(workspace: Workspace) -> None:
         MutationError: It can't.
     """
     with _begun(workspace, _driver("generate", 1), {}) as (process, errors):
-        process.communicate("")
-        if process.returncode:
+        talk(process, "", PATIENCE)
+        if ended(process):
             raise MutationError(f"mutmut can't generate mutants: {_last(errors)}")
 
 
@@ -90,16 +93,16 @@ def pytest_alone(
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--rootdir=.", "--tb=native"]
     command += [*ARGUMENTS, *workspace.tests]
     with _begun(workspace, command, environment, workspace.mutants) as (process, errors):
-        try:
-            said, _ = process.communicate("", timeout=limit)
-        except subprocess.TimeoutExpired:
+        said, late = talk(process, "", limit)
+        if late:
             return Session(None, said=f"no end within {limit:g} s")
         rows = told.of(mutant)
-        ended = next((row for row in rows if "ended" in row), {})
+        last_row = next((row for row in rows if "ended" in row), {})
         red = next(((row["killer"], row["told"]) for row in rows if "killer" in row), None)
         lost = next((row["told"] for row in rows if "uncollected" in row), "")
         last = lost.rpartition("\n")[2] or said.strip().rpartition("\n")[2] or _last(errors)
-        return Session(process.returncode, ended.get("tests", 0), red, ended.get("files", {}), last)
+        tests, files = last_row.get("tests", 0), last_row.get("files", {})
+        return Session(ended(process), tests, red, files, last)
 
 
 @contextmanager
@@ -128,7 +131,7 @@ def test_mutants(
             for line in process.stdout:
                 read = json.loads(line)
                 yield Outcome(read["mutant"], read["code"], read["seconds"])
-            if process.wait():
+            if ended(process):
                 raise MutationError(f"mutmut gives up: {_last(errors)}")
 
         yield outcomes()
@@ -171,30 +174,11 @@ def _begun(
     environment: Mapping[str, str],
     folder: Path | None = None,
 ) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """Begin a process in a group of its own, and end the group afterwards, whatever happens."""
     handle, name = tempfile.mkstemp(".txt", "errors-", workspace.folder)
-    errors = Path(name)
-    with os.fdopen(handle, "w", encoding="utf-8") as trail:
-        process = subprocess.Popen(  # noqa: S603 - a command of our own
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=trail,
-            text=True,
-            cwd=folder or workspace.folder,
-            env={**os.environ, **workspace.environment(), **environment},
-            start_new_session=True,
-        )
-    try:
-        yield process, errors
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None and not pipe.closed:
-                with suppress(BrokenPipeError):
-                    pipe.close()
+    os.close(handle)
+    here = {**workspace.environment(), **environment}
+    with owned(command, folder or workspace.folder, Path(name), here) as process:
+        yield process, Path(name)
 
 
 def _last(errors: Path) -> str:

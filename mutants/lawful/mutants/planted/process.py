@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
-import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
+from lawful.mutants.owned import owned, talk
 from lawful.strategies.stores import store_folder
 
-__all__ = ["end_all", "tried"]
-
-_RUNNING: Final[set[subprocess.Popen[str]]] = set()
-"""What this process has begun and not waited for: the numbers of such are nobody else's."""
-_LOCK: Final = threading.Lock()
+__all__ = ["tried"]
 
 
 def tried(
@@ -51,18 +43,9 @@ def _answered(
         stores, errors = folder / "stores", folder / "errors"
         stores.mkdir()
         sent = json.dumps({**json.loads(request), "folder": str(stores)})
-        with errors.open("w", encoding="utf-8") as trail:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "lawful.mutants.planted.trial"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=trail,
-                text=True,
-                env={**os.environ, **environment},
-                cwd=folder,
-                start_new_session=True,
-            )
-            said, late = _talk(process, sent, limit)
+        command = [sys.executable, "-m", "lawful.mutants.planted.trial"]
+        with owned(command, folder, errors, environment) as process:
+            said, late = talk(process, sent + "\n", limit)
         if late:
             return {"late": limit}
         with suppress(ValueError):
@@ -70,48 +53,3 @@ def _answered(
                 return answer
         last = errors.read_text("utf-8", "replace").strip().rpartition("\n")[2]
         return {"ended": process.returncode, "said": last}
-
-
-def end_all() -> None:
-    """Kill every trial that this process has begun; whoever waits for one goes on."""
-    with _LOCK:
-        for process in _RUNNING:
-            _kill(process)
-
-
-def _talk(process: subprocess.Popen[str], sent: str, limit: float) -> tuple[str, bool]:
-    """Send a request and wait until its process has ended; return its answer, and if it is late."""
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        _kill(process)
-
-    timer = threading.Timer(limit, end)
-    timer.start()
-    with _LOCK:
-        _RUNNING.add(process)
-    try:
-        assert process.stdin and process.stdout  # noqa: S101, PT018 - pipes were asked for
-        with suppress(BrokenPipeError):
-            process.stdin.write(sent + "\n")
-            process.stdin.flush()
-        said = process.stdout.read()
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        return said, late.is_set()
-    finally:
-        timer.cancel()
-        timer.join()
-        with _LOCK:
-            _RUNNING.discard(process)
-            _kill(process)  # and whatever it has left behind: its number is its own until here
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(BrokenPipeError):
-                    pipe.close()
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -7,10 +7,11 @@ from collections import deque
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Final, Self, TypeAlias, TypeVar
 
+from lawful.mutants.owned import end
 from lawful.strategies.servers import KINDS, ServerMissing, server_url
 
 from .answers import read_answer, write_request
-from .process import end_all, tried
+from .process import tried
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -136,8 +137,9 @@ class Trials:
 
     def _stop(self) -> None:
         """End what nobody will wait for any more."""
-        left = {future for future in self._running if not future.cancel()}
+        running = list(self._running)
         self._running.clear()
-        while left and self._given is None:
-            end_all()
-            _, left = wait(left, timeout=0.1)
+        if self._given is None:
+            end(running)
+        for future in running:
+            future.cancel()
