@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -75,6 +75,7 @@ def test_a_dash_prints_the_report_alone(capsys: pytest.CaptureFixture[str]) -> N
         (["--engine", "steam"], "invalid choice: 'steam'"),
         (["--engine", "mutmut", "--source", "none"], "lawful: --source none: no source matched"),
         (["--engine", "mutmut", "--source", "sut"], "lawful: no tests: name --tests, or an"),
+        (["--dask", "tcp://127.0.0.1:1"], "lawful: --dask tries planted faults alone; --shard"),
         (["--since", "nowhere"], "lawful: --since nowhere: "),
         (["--cache", "README.md"], "lawful: README.md: no cache of `lawful mutate` (JSONDecodeErr"),
     ],
@@ -157,6 +158,27 @@ def test_planted_faults_are_chosen_by_what_their_ids_begin_with(
         "planted/order/version-before-known",
     }
     assert all(each["mutants"] for each in files.values())
+
+
+@pytest.mark.slow
+def test_a_cluster_tries_planted_faults_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import distributed
+
+    begin: Any = distributed.LocalCluster  # Dask is typed in part
+    given = [
+        "--engine",
+        "planted",
+        "--only",
+        "planted/order",
+        "--results",
+        str(tmp_path / "r.json"),
+    ]
+    with begin(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
+        assert main(["mutate", *given, "--dask", local.scheduler_address]) == 0
+    last = capsys.readouterr().out.splitlines()[-2]
+    assert last.startswith("planted: the shipped stores: 100.0 % (4 of 4 that can be found;")
 
 
 def test_nothing_of_that_name_is_wrong_usage_and_names_the_families(

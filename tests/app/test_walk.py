@@ -222,7 +222,7 @@ def test_without_dask_one_line_says_how_to_get_it(
 def test_an_address_where_no_cluster_is_ends_in_one_line(tmp_path: Path, address: str) -> None:
     # In a process of its own, with less patience than users have.
     code = (
-        "import sys, lawful.cli.walk as walk; walk.PATIENCE = 1\n"
+        "import sys, lawful.cli.cluster as cluster; cluster.PATIENCE = 1\n"
         "from lawful.cli.main import main; sys.exit(main(sys.argv[1:]))"
     )
     done = subprocess.run(

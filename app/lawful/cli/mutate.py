@@ -10,7 +10,10 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lawful.spec.errors import LawfulError
+
 from .check import check_writable
+from .cluster import cluster
 from .console import Progress, colour, is_ascii, quiet_stdout, width
 
 if TYPE_CHECKING:
@@ -75,6 +78,9 @@ def arguments(parser: ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="planted, mutmut: how many are tried at once (default: the cores)",
+    )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="planted: the scheduler of a Dask cluster that tries them"
     )
     parser.add_argument(
         "--cache",
@@ -154,9 +160,10 @@ def _tested(given: Namespace, shard: Shard | None) -> list[Campaign]:
     if given.only:
         choices.append(beginning_with(given.only))
     campaigns: list[Campaign] = []
-    for engine in [_engine(name, given) for name in dict.fromkeys(given.engine or ("table",))]:
-        progress = Progress(engine.name)
+    for name in dict.fromkeys(given.engine or ("table",)):
+        progress = Progress(name)
         with ExitStack() as left:
+            engine = _engine(name, given, left)
             left.callback(progress.clear)
             left.enter_context(quiet_stdout())
             left.enter_context(engine)
@@ -177,7 +184,9 @@ def _tested(given: Namespace, shard: Shard | None) -> list[Campaign]:
     return campaigns
 
 
-def _engine(name: str, given: Namespace) -> Engine:
+def _engine(name: str, given: Namespace, left: ExitStack) -> Engine:
+    if given.dask is not None and name != "planted":
+        raise LawfulError(f"--dask tries planted faults alone; --shard splits those of {name}")
     if name == "table":
         from lawful.mutants.table import TableEngine
         from lawful.spec.reader import parse_table, table_text
@@ -188,7 +197,10 @@ def _engine(name: str, given: Namespace) -> Engine:
     if name == "planted":
         from lawful.mutants.planted import PlantedEngine
 
-        return PlantedEngine(workers=jobs, store=given.store)
+        crew = left.enter_context(cluster(given.dask)) if given.dask else None
+        return PlantedEngine(
+            workers=jobs, store=given.store, executor=crew.executor if crew else None
+        )
     from lawful.mutants.generic.engine import MutmutEngine
     from lawful.mutants.generic.reviewed import read_reviews
     from lawful.mutants.generic.settings import Settings, read_settings
@@ -228,6 +240,7 @@ def _merged(given: Namespace) -> list[Campaign]:
         "deep",
         "matrix",
         "jobs",
+        "dask",
         "cache",
         "store",
         "source",

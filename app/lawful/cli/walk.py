@@ -9,23 +9,21 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from lawful.spec.errors import LawfulError
 
+from .cluster import Crew, cluster
 from .console import Progress, colour, is_ascii, quiet_stdout, width
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
-    from concurrent.futures import Executor
 
     from lawful.reports.campaign import CampaignReport
 
 __all__ = ["arguments", "refuse_strays", "run"]
 
-PATIENCE: Final = 10
-"""How long a cluster is waited for, in seconds."""
 _OWN: Final = ("budget", "jobs", "dask")
 _OTHERS: Final = {
     "profile": "default",
@@ -146,67 +144,22 @@ def _walk(given: Namespace, progress: Progress) -> CampaignReport:
     return CampaignReport(found, seed, given.budget, given.spec, reached)
 
 
-class _Crew(NamedTuple):
-    """Who walks.
-
-    Attributes:
-        executor: Who; None for this process.
-        ahead: How many slices to hand out at a time.
-    """
-
-    executor: Executor | None
-    ahead: int = 1
-
-
 @contextmanager
-def _crew(given: Namespace) -> Iterator[_Crew]:
+def _crew(given: Namespace) -> Iterator[Crew]:
     """Have somebody walk, and let go of them at the end, whatever they are at."""
     if given.dask is not None:
-        with _cluster(given.dask) as crew:
+        with cluster(given.dask) as crew:
             yield crew
     elif (given.jobs or 1) > 1:
         from lawful.strategies.processes import Processes
 
         executor = Processes(given.jobs)
         try:
-            yield _Crew(executor, given.jobs)
+            yield Crew(executor, given.jobs)
         finally:
             executor.shutdown(cancel_futures=True)
     else:
-        yield _Crew(None)
-
-
-@contextmanager
-def _cluster(address: str) -> Iterator[_Crew]:
-    """Connect to a Dask cluster.
-
-    Raises:
-        LawfulError: Dask is not installed, or no cluster with workers answers in time.
-    """
-    try:
-        from distributed import Client
-    except ModuleNotFoundError as error:
-        raise LawfulError("--dask needs Dask: pip install 'lawful[dask]'") from error
-    try:
-        client: Any = Client(address, timeout=PATIENCE)  # Dask is typed in part
-    except (OSError, ValueError, TypeError) as error:
-        raise LawfulError(
-            f"--dask {address}: no scheduler answers there within {PATIENCE} s; "
-            "tcp://HOST:PORT is expected"
-        ) from error
-    try:
-        try:
-            client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError as error:
-            raise LawfulError(f"--dask {address}: the cluster has no workers") from error
-        # Equal calls are not the same call: a slice may have to be done again.
-        executor = client.get_executor(pure=False)
-        try:
-            yield _Crew(executor, 2 * sum(client.nthreads().values()))
-        finally:
-            executor.shutdown(wait=False)
-    finally:
-        client.close()
+        yield Crew(None)
 
 
 class _Pace:
