@@ -75,6 +75,8 @@ def test_a_dash_prints_the_report_alone(capsys: pytest.CaptureFixture[str]) -> N
         (["--engine", "steam"], "invalid choice: 'steam'"),
         (["--engine", "mutmut", "--source", "none"], "lawful: --source none: no source matched"),
         (["--engine", "mutmut", "--source", "sut"], "lawful: no tests: name --tests, or an"),
+        (["--jobs", "0"], "lawful: --jobs 0: at least one process is needed"),
+        (["--jobs", "2", "--dask", "x"], "lawful: --jobs and --dask: one of them says who tries"),
         (["--dask", "tcp://127.0.0.1:1"], "lawful: --dask tries planted faults alone; --shard"),
         (["--since", "nowhere"], "lawful: --since nowhere: "),
         (["--cache", "README.md"], "lawful: README.md: no cache of `lawful mutate` (JSONDecodeErr"),
@@ -161,20 +163,11 @@ def test_planted_faults_are_chosen_by_what_their_ids_begin_with(
 
 
 @pytest.mark.slow
-def test_a_cluster_tries_planted_faults_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cluster_tries_planted_faults_too(capsys: pytest.CaptureFixture[str]) -> None:
     import distributed
 
     begin: Any = distributed.LocalCluster  # Dask is typed in part
-    given = [
-        "--engine",
-        "planted",
-        "--only",
-        "planted/order",
-        "--results",
-        str(tmp_path / "r.json"),
-    ]
+    given = ["--engine", "planted", "--only", "planted/order"]
     with begin(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
         assert main(["mutate", *given, "--dask", local.scheduler_address]) == 0
     last = capsys.readouterr().out.splitlines()[-2]

@@ -128,6 +128,10 @@ def run(given: Namespace) -> int:
 
     least = thresholds(given.threshold)
     shard = None if given.shard is None else parse_shard(given.shard)
+    if given.jobs is not None and given.jobs < 1:
+        raise LawfulError(f"--jobs {given.jobs}: at least one process is needed")
+    if given.jobs is not None and given.dask is not None:
+        raise LawfulError("--jobs and --dask: one of them says who tries mutants")
     outputs = (
         given.cache,
         given.json,
