@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING
 
 from lawful.strategies.moves import elapsing
@@ -14,6 +13,7 @@ from .law import Blocked, ScenarioLaw, finding
 from .stage import own_trace
 
 if TYPE_CHECKING:
+    from lawful.spec.oracle import Position
     from lawful.strategies.seen import Seen
     from lawful.strategies.session import Session
     from lawful.strategies.tracked import Tracked
@@ -59,18 +59,18 @@ def _onward(stage: Stage, session: Session, tracked: Tracked, tally: Tally) -> S
 
 
 def _boot(stage: Stage, tally: Tally) -> None:
-    """Restart where some leases have expired and others have not."""
+    """Restart where some leases have expired and others have not: each position is held twice."""
     lease = stage.table.lease
     part, whole = elapsing(lease) if lease else (0, 0)
     for oracle in stage.oracles():
         positions = stage.held(oracle)
-        numbers = count()
+        renewed: set[Position] = set()
         for session, tasks in stage.populated(oracle, tally, positions * 2):
             session.advance(part)
             for tracked in tasks:
-                held = tracked.model.holding
-                alive = next(numbers) < len(positions)
-                if alive and held and "heartbeat" in stage.adapter.offered:
+                held, position = tracked.model.holding, tracked.model.position
+                if held and position not in renewed and "heartbeat" in stage.adapter.offered:
+                    renewed.add(position)
                     session.heartbeat(held.owner, task=tracked.label)
             stage.later(session, oracle, tally)
             session.advance(whole - part)
