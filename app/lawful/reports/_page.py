@@ -116,6 +116,10 @@ details > summary { cursor: pointer; padding: .2rem 0; }
 .group { border-top: 1px solid var(--line); padding: .25rem 0; }
 .group > summary { font-weight: 600; }
 .check { margin-left: 1rem; }
+.source { margin-left: 0; }
+pre.source { margin: 0; border: 0; padding: 0 .6rem; max-height: none; white-space: pre; }
+.source > summary { padding: 0 .6rem; list-style: none; }
+.source > summary code { white-space: pre-wrap; }
 .check > dl { margin: .25rem 0 .75rem 1.1rem; }
 @media (max-width: 46rem) {
   body { padding: 1rem .5rem 3rem; }

@@ -12,6 +12,7 @@ from lawful.mutants.verdict import Standing
 from lawful.reports._page import page
 from lawful.reports._pieces import copyable, text
 
+from .listing import listing
 from .words import COLUMNS, counted, headlines, left
 
 if TYPE_CHECKING:
@@ -145,8 +146,9 @@ def _anchor(campaign: Campaign, cell: tuple[str, str]) -> str:
 def _by_fate(campaign: Campaign) -> Iterator[str]:
     """Yield a list for each fate but the commonest, survivors first and unfolded."""
     missed = left(campaign)
-    others = [r for r in campaign.results if r.fate in EXCLUDED | {Fate.PENDING, Fate.TIMEOUT}]
-    for fate, some in groupby([*missed, *others], key=lambda result: result.fate):
+    rest = [r for r in campaign.results if r.fate in EXCLUDED | {Fate.PENDING, Fate.TIMEOUT}]
+    rest.sort(key=lambda result: result.fate)
+    for fate, some in groupby([*missed, *rest], key=lambda result: result.fate):
         listed = list(some)
         unfolded = " open" if fate not in DETECTED | EXCLUDED else ""
         name = f"{campaign.engine}, {fate}: {len(listed)}"
@@ -165,13 +167,28 @@ def _by_place(campaign: Campaign) -> Iterator[str]:
     yield f'<details class="group"><summary>{text(campaign.engine)}, by place</summary>'
     for name, results in places.items():
         found = score(results)
-        in_order = sorted(results, key=lambda result: result.mutant.place[1:3])
-        rows = "".join(f"<dt>{_tag(r.fate)}</dt><dd>{_told(r)}</dd>" for r in in_order)
+        source = campaign.sources.get(results[0].mutant.place.file, "")
+        if source and results[0].mutant.place.line:
+            shown = listing(source, results, _in_place)
+        else:
+            in_order = sorted(results, key=lambda result: result.mutant.place[1:3])
+            rows = "".join(f"<dt>{_tag(r.fate)}</dt><dd>{_told(r)}</dd>" for r in in_order)
+            shown = f"<dl>{rows}</dl>"
         yield (
             f'<details class="check" id="{text(name)}"><summary>{text(name)}: {found.detected} of '
-            f"{found.generated - found.excluded} found</summary><dl>{rows}</dl></details>"
+            f"{found.generated - found.excluded} found</summary>{shown}</details>"
         )
     yield "</details>"
+
+
+def _in_place(result: Result) -> str:
+    """Return one mutant as it is shown below its line: by what it changes, if that is told."""
+    mutant = result.mutant
+    change = f"{mutant.before} → {mutant.after}" if mutant.before or mutant.after else mutant.says
+    return (
+        f'<details class="check"><summary>{_tag(result.fate)} <code>{text(change)}</code></summary>'
+        f"{_facts(result)}</details>"
+    )
 
 
 def _told(result: Result) -> str:
@@ -183,8 +200,15 @@ def _told(result: Result) -> str:
 
 
 def _entry(result: Result, anchor: str) -> str:
+    return (
+        f'<details class="check" id="{text(anchor)}"><summary>{_tag(result.fate)} '
+        f"<span>{text(anchor)}</span></summary>{_facts(result)}</details>"
+    )
+
+
+def _facts(result: Result) -> str:
     mutant = result.mutant
-    rows = [("what", text(mutant.says))]
+    rows = [("what", text(mutant.says)), ("id", text(mutant.id))]
     place = mutant.place
     if place.line:
         rows.append(("where", text(f"{place.file}, line {place.line}")))
@@ -198,11 +222,7 @@ def _entry(result: Result, anchor: str) -> str:
         rows.append(("from", text(mutant.source)))
     if result.trace:
         rows.append(("trace", copyable(result.trace)))
-    facts = "".join(f"<dt>{name}</dt><dd>{said}</dd>" for name, said in rows)
-    return (
-        f'<details class="check" id="{text(anchor)}"><summary>{_tag(result.fate)} '
-        f"<span>{text(anchor)}</span></summary><dl>{facts}</dl></details>"
-    )
+    return "<dl>" + "".join(f"<dt>{name}</dt><dd>{said}</dd>" for name, said in rows) + "</dl>"
 
 
 def _tag(fate: Fate) -> str:
