@@ -242,6 +242,18 @@ def test_a_matrix_names_every_test_that_finds_a_mutant(project: Path) -> None:
 
 
 @pytest.mark.slow
+def test_who_has_found_a_mutant_before_is_asked_first(project: Path) -> None:
+    more = TESTS + "\n\ndef test_fits_too():\n    assert fits(0, 0)\n"
+    write(project, {"tests/test_it.py": more})
+    name = "mutmut/comparison/stock.count.fits/1"
+    for test in ("tests/test_it.py::test_fits", "tests/test_it.py::test_fits_too"):
+        with engine(project) as made:
+            some = [mutant for mutant in made.mutants() if mutant.id == name]
+            (result,) = made.test(some, matrix=False, killers={name: [test]})
+        assert result.killers == (test,)
+
+
+@pytest.mark.slow
 def test_a_survivor_is_reported_with_what_is_known_of_it(project: Path) -> None:
     function = "def price(n):\n    return n * 3"
     known = {

@@ -26,7 +26,7 @@ from .layout import layout_of
 from .reviewed import stamp
 from .rules import set_aside
 from .running import PATIENCE, Told, generate, pytest_alone, test_mutants
-from .workspace import Workspace
+from .workspace import CONFORMANCE, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -162,35 +162,52 @@ class MutmutEngine:
     ) -> Iterator[Result]:
         """Test mutants; what comes to no end is tested again alone."""
         wanted: dict[str, Mutant] = {}
+        first: dict[str, Sequence[str]] = {}
         for mutant in some:
             made = self._generated[mutant.id]
             if rule := set_aside(made.difference):
                 yield Result(mutant, Fate.SET_ASIDE, reason=rule)
             else:
                 wanted[made.name] = mutant
+                first[made.name] = [self._test_of(name) for name in killers.get(mutant.id, ())]
         late: dict[str, Mutant] = {}
-        for outcome in self._outcomes(wanted, matrix=matrix):
+        for outcome in self._outcomes(wanted, first, matrix=matrix):
             mutant = wanted.pop(outcome.name)
             if outcome.code in LATE:
                 late[outcome.name] = mutant
             else:
                 yield self._result(mutant, outcome)
-        for outcome in self._outcomes(late, matrix=matrix, alone=True):
+        for outcome in self._outcomes(late, first, matrix=matrix, alone=True):
             yield self._result(late.pop(outcome.name), outcome)
         for mutant in (*wanted.values(), *late.values()):
             yield Result(mutant, Fate.UNREACHED, reason="no test runs its function")
 
     def _outcomes(
-        self, wanted: Mapping[str, Mutant], *, matrix: bool, alone: bool = False
+        self,
+        wanted: Mapping[str, Mutant],
+        first: Mapping[str, Sequence[str]],
+        *,
+        matrix: bool,
+        alone: bool = False,
     ) -> Iterator[Outcome]:
         if not wanted:
             return
         self._told = Told(self.workspace.folder / ("alone.jsonl" if alone else "told.jsonl"))
         jobs = 1 if alone else self._workers
         with test_mutants(
-            self.workspace, list(wanted), jobs=jobs, matrix=matrix, told=self._told.file
+            self.workspace,
+            list(wanted),
+            jobs=jobs,
+            matrix=matrix,
+            told=self._told.file,
+            first=first,
         ) as outcomes:
             yield from outcomes
+
+    @staticmethod
+    def _test_of(killer: str) -> str:
+        """Return the test that a killer is: a check is one of the conformance suite's."""
+        return killer if "::" in killer else f"{CONFORMANCE}::test_conformance"
 
     def _result(self, mutant: Mutant, outcome: Outcome) -> Result:
         rows = self._told.of(outcome.name)

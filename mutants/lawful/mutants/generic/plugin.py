@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import hypothesis
@@ -16,12 +17,14 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["MATRIX", "MODULES", "TOLD"]
+__all__ = ["FIRST", "MATRIX", "MODULES", "TOLD"]
 
 TOLD: Final = "LAWFUL_MUTANTS_TOLD"
 """The environment variable that names the file."""
 MATRIX: Final = "LAWFUL_MUTANTS_MATRIX"
 """The environment variable that is set where all killers are asked for."""
+FIRST: Final = "LAWFUL_MUTANTS_FIRST"
+"""The environment variable that names the file of who has found mutants before."""
 MODULES: Final = "LAWFUL_MUTANTS_MODULES"
 """The environment variable that names the mutated modules, with commas."""
 
@@ -38,6 +41,15 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("lawful-mutants")
     if os.environ.get(MATRIX):
         config.option.maxfail = 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have those asked first that have found this mutant before."""
+    if where := os.environ.get(FIRST):
+        before = json.loads(Path(where).read_text("utf-8"))
+        killers = before.get(os.environ.get("MUTANT_UNDER_TEST", ""), ())
+        items.sort(key=lambda item: item.nodeid not in killers)
 
 
 @pytest.hookimpl(wrapper=True)

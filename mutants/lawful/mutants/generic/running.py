@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lawful.mutants.errors import MutationError
 from lawful.mutants.owned import ended, owned, talk
 
-from .plugin import MATRIX, MODULES, TOLD
+from .plugin import FIRST, MATRIX, MODULES, TOLD
 from .workspace import ARGUMENTS
 
 if TYPE_CHECKING:
@@ -107,7 +107,13 @@ def pytest_alone(
 
 @contextmanager
 def test_mutants(
-    workspace: Workspace, names: Sequence[str], *, jobs: int, matrix: bool, told: Path
+    workspace: Workspace,
+    names: Sequence[str],
+    *,
+    jobs: int,
+    matrix: bool,
+    told: Path,
+    first: Mapping[str, Sequence[str]],
 ) -> Iterator[Iterator[Outcome]]:
     """Have mutmut test mutants, and read what becomes of each as it is known.
 
@@ -117,11 +123,14 @@ def test_mutants(
         jobs: How many are tested at once.
         matrix: Whether all killers are asked for.
         told: Where the tests tell what is red.
+        first: Who has found mutants before, by mutmut's names of them: they are asked first.
 
     Raises:
         MutationError: mutmut gives up: the tests are red without a mutant, or reach none.
     """
-    environment = {TOLD: str(told), **({MATRIX: "1"} if matrix else {})}
+    before = workspace.folder / "first.json"
+    before.write_text(json.dumps({name: list(some) for name, some in first.items()}), "utf-8")
+    environment = {TOLD: str(told), FIRST: str(before), **({MATRIX: "1"} if matrix else {})}
     with _begun(workspace, _driver("test", jobs), environment) as (process, errors):
 
         def outcomes() -> Iterator[Outcome]:
