@@ -284,16 +284,16 @@ def test_a_module_and_class_is_a_target() -> None:
             "refrence",
             (
                 "no such target: expected one of flags, gate, gate-words, litequeue, naive, "
-                "postgresql, redis, redis-lua, reference, review, unfenced, unversioned, or "
-                "module:Class; did you mean 'reference'?"
+                "postgresql, procrastinate, procrastinate-memory, redis, redis-lua, reference, "
+                "review, unfenced, unversioned, or module:Class; did you mean 'reference'?"
             ),
         ),
         (
             "miniatures:",
             (
                 "no such target: expected one of flags, gate, gate-words, litequeue, naive, "
-                "postgresql, redis, redis-lua, reference, review, unfenced, unversioned, or "
-                "module:Class"
+                "postgresql, procrastinate, procrastinate-memory, redis, redis-lua, reference, "
+                "review, unfenced, unversioned, or module:Class"
             ),
         ),
         (

@@ -16,6 +16,9 @@ from lawful.sut import GAP_NAMES, OPTIONAL_METHODS, SHIPPED, Implementation, loa
 ROOT = Path(__file__).parents[2] / "sut"
 
 
+DRIVEN = ("litequeue", "procrastinate", "psycopg", "redis")
+
+
 def run(code: str) -> str:
     """Run ``code`` in a fresh interpreter that has only this source root; return what it prints."""
     done = subprocess.run(
@@ -28,7 +31,7 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_twelve_systems_are_shipped() -> None:
+def test_fourteen_systems_are_shipped() -> None:
     assert list(SHIPPED) == [
         "flags",
         "gate",
@@ -36,6 +39,8 @@ def test_twelve_systems_are_shipped() -> None:
         "litequeue",
         "naive",
         "postgresql",
+        "procrastinate",
+        "procrastinate-memory",
         "redis",
         "redis-lua",
         "reference",
@@ -84,13 +89,13 @@ def test_touching_the_contract_loads_no_system_and_no_database() -> None:
 
 def test_every_system_imports_with_only_its_own_root_and_without_what_it_drives() -> None:
     code = (
-        "import sys; sys.modules.update(dict.fromkeys(('litequeue', 'psycopg', 'redis')))\n"
+        f"import sys; sys.modules.update(dict.fromkeys({DRIVEN}))\n"
         "from lawful.sut import SHIPPED, load_shipped\n"
         "print(*(load_shipped(name).__name__ for name in SHIPPED))\n"
         "assert not any(n.startswith('lawful.') and not n.startswith('lawful.sut')"
         " for n in sys.modules)"
     )
     assert run(code) == (
-        "Flags Gate GateWords LiteQueue Naive Postgresql Redis RedisLua Reference Review Unfenced"
-        " Unversioned"
+        "Flags Gate GateWords LiteQueue Naive Postgresql Procrastinate ProcrastinateMemory Redis"
+        " RedisLua Reference Review Unfenced Unversioned"
     )

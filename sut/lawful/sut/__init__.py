@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lawful.sut.litequeue import LiteQueue
     from lawful.sut.naive import Naive
     from lawful.sut.postgresql import Postgresql
+    from lawful.sut.procrastinate import Procrastinate, ProcrastinateMemory
     from lawful.sut.redis_store import Redis, RedisLua
     from lawful.sut.reference import Reference
     from lawful.sut.review import Review
@@ -51,6 +52,8 @@ __all__ = [
     "NotYet",
     "Payload",
     "Postgresql",
+    "Procrastinate",
+    "ProcrastinateMemory",
     "Reading",
     "Redis",
     "RedisLua",

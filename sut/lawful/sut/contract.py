@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Awaitable, Collection, Mapping
     from pathlib import Path
 
 __all__ = [
@@ -219,11 +219,11 @@ class Implementation:
     url: str = ""
     """Where that server is: the suite sets it before ``open``."""
 
-    def open(self, path: Path, clock: Clock) -> None:
+    def open(self, path: Path, clock: Clock) -> Awaitable[None] | None:
         """Open the store at ``path`` (a folder that exists), making it if it is not there."""
         raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> Awaitable[None] | None:
         """Close the store. What was accepted must be there when it is opened again."""
         raise NotImplementedError
 
@@ -231,6 +231,6 @@ class Implementation:
         """Submit a task with the table's parameters, under the id ``task`` if it may be chosen."""
         raise NotImplementedError
 
-    def read(self, task: TaskId) -> Reading:
+    def read(self, task: TaskId) -> Reading | Awaitable[Reading]:
         """Read what is stored of ``task``, all at one moment."""
         raise NotImplementedError

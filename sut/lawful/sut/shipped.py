@@ -22,6 +22,8 @@ SHIPPED: Final[Mapping[str, str]] = MappingProxyType(
         "litequeue": "lawful.sut.litequeue:LiteQueue",
         "naive": "lawful.sut.naive:Naive",
         "postgresql": "lawful.sut.postgresql:Postgresql",
+        "procrastinate": "lawful.sut.procrastinate:Procrastinate",
+        "procrastinate-memory": "lawful.sut.procrastinate:ProcrastinateMemory",
         "redis": "lawful.sut.redis_store:Redis",
         "redis-lua": "lawful.sut.redis_store:RedisLua",
         "reference": "lawful.sut.reference:Reference",
